@@ -12,10 +12,10 @@ from ..ops.types import FLOATING
 from ..tape.grad_mode import is_grad_enabled, no_grad
 from ..tape.nodes import Node
 from ..tape.tangents import alias_of
-from ..tensors.in_place import by_custom_function
 from ..tensors.overriding import overrides
 from ..tensors.subclass import in_class
 from ..tensors.tensor import Tensor
+from ..tensors.unfollowed import by_custom_function
 from ..tracing.watch import watcher
 from .forward_mode import forward_tape
 from .function_node import FunctionNode

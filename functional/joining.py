@@ -14,6 +14,7 @@ from ..tensors.arguments import axes_of, axis_of, numbers_called, sizes_of
 from ..tensors.autocasting import widest_type
 from ..tensors.composite import composite, relabel
 from ..tensors.tensor import EAGER, Tensor
+from ..tensors.unfollowed import UNBOUND
 from ..tracing.user_warning import warn_once
 from .checks.shapes import check_tensors, check_vectors
 from .elementwise.casting import in_one_type
@@ -204,17 +205,16 @@ def split(input: Tensor, split_size_or_sections: int | Sequence[int], dim: int =
     if not input.ndarray.ndim:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
     extent = input.ndarray.shape[axis_of(dim, input.ndarray.ndim)]
+    title = "SplitBackward0"
     if isinstance(split_size_or_sections, int):
         size = split_size_or_sections
         if size < 0:
             raise RuntimeError(f"split expects split_size be non-negative, but got split_size={size}")
         if not size and extent:
             raise RuntimeError(f"split_size can only be 0 if dimension size is 0, but got dimension size of {extent}")
-        if not size:
-            return (input,)
-        sizes = [min(size, extent - start) for start in range(0, extent, size)] or [0]
+        sizes = [min(size, extent - start) for start in range(0, extent, size or 1)] or [0]
     else:
-        sizes = list(split_size_or_sections)
+        title, sizes = "SplitWithSizesBackward0", list(split_size_or_sections)
         if any(size < 0 for size in sizes):
             raise RuntimeError(
                 f"split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={sizes}"
@@ -230,14 +230,14 @@ def split(input: Tensor, split_size_or_sections: int | Sequence[int], dim: int =
         part(input, axis, start, size, (*shape[:axis], size, *shape[axis + 1 :]), "")
         for start, size in zip(starts, sizes, strict=False)
     ]
-    return together("SplitBackward0", input, parts, lambda gs: movement.concatenate(gs, axis))
+    return together(title, input, parts, lambda gs: movement.concatenate(gs, axis))
 
 
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """At most `chunks` views of equal extent along `dim`, of which the last may be smaller: a tuple.
 
-    The extent is that of the axis by `chunks`, rounded up, so that there may be fewer parts. RuntimeError for a number
-    of parts below 1 and for a 0-d `input`.
+    The extent is that of the axis by `chunks`, rounded up, so that there may be fewer parts, but as many of an axis
+    without elements. RuntimeError for a number of parts below 1 and for a 0-d `input`.
 
     >>> import tracegrad as tg
     >>> tg.chunk(tg.arange(5), 3)
@@ -248,14 +248,14 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     extent = input.ndarray.shape[axis_of(dim, input.ndarray.ndim)]
-    return split(input, max(1, -(-extent // chunks)), dim)
+    return split(input, -(-extent // chunks) if extent else [0] * chunks, dim)
 
 
 def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """Views of the elements at each position of `dim`, without this axis: a tuple as long as the axis.
 
-    IndexError for an axis that is not there. As in PyTorch, what is one of several views of a call cannot be written
-    to in place while gradients are recorded.
+    IndexError for an axis that is not there. One of several views of a call (also of `split`, or by ``for row in x``)
+    may not be written to in place while gradients are recorded, nor be used once its base was written to.
 
     >>> import tracegrad as tg
     >>> tg.unbind(tg.tensor([[1, 2], [3, 4]]))
@@ -266,7 +266,7 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     axis = axis_of(dim, input.ndarray.ndim)
     shape = input.ndarray.shape
     parts = [part(input, axis, i, 1, shape[:axis] + shape[axis + 1 :], "") for i in range(shape[axis])]
-    return together("UnbindBackward0", input, parts, lambda gs: stack(gs, axis))
+    return together(UNBOUND, input, parts, lambda gs: stack(gs, axis))
 
 
 # ----------------------------------------------------------------------------------------------------- other places

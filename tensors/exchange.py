@@ -17,6 +17,7 @@ from ..tracing.user_warning import warn_once
 from ..tracing.watch import watcher
 from .formatting import format_tensor
 from .overriding import PLAIN
+from .unfollowed import UNBOUND
 
 if TYPE_CHECKING:
     from .calling.annotations import Index, Number
@@ -220,7 +221,15 @@ class Exchange:
     def __iter__(self) -> Iterator[Tensor]:
         if self.ndarray.ndim == 0:
             raise TypeError("iteration over a 0-d tensor")
-        return (self[i] for i in range(len(self)))
+        itself: Any = self
+        return iter(itself.unbind()) if switches.enabled and itself.requires_grad else self._rows()
+
+    def _rows(self) -> Iterator[Tensor]:
+        """What `unbind` returns where there is no history, each when it is asked for."""
+        for i in range(len(self)):
+            row: Any = self[i]
+            row.view_of_several = UNBOUND
+            yield row
 
     def __reversed__(self) -> Tensor:
         """The tensor with its first axis in reverse, as a copy; a 0-d tensor itself."""

@@ -96,8 +96,10 @@ def _suffixes(tensor: Any, values: np.ndarray) -> list[str]:
         values.size > 0 or dtype is get_default_dtype()
     )
     suffixes = [] if implied else [f"dtype={dtype!r}"]
-    if tensor.grad_fn is not None:
-        suffixes.append(f"grad_fn=<{tensor.grad_fn.title}>")
+    invalid = not tensor.is_sparse and tensor.is_ambiguous()
+    node = None if invalid else tensor.grad_fn
+    if invalid or node is not None:
+        suffixes.append(f"grad_fn=<{'Invalid' if node is None else node.title}>")
     elif tensor.requires_grad:
         suffixes.append("requires_grad=True")
     if levels.open is not None and levels.open.has_tangent(tensor):

@@ -26,6 +26,7 @@ from ..tape.tangents import levels
 from ..tracing.watch import declare_write, watcher
 from .data import fitting
 from .operands import PLAIN_TENSORS, number_of
+from .unfollowed import is_of_custom_function, written_to
 
 
 def assign(target: Any, value: Any, title: str = "") -> Any:
@@ -190,46 +191,21 @@ def _fitting(value: Any, of: Type) -> Any:
     return value if got.dtype is of.dtype else cast(value, of.dtype)
 
 
-#: Marks in `view_of_several` the views that a user's function returned: its backward would be overridden by a write.
-_CUSTOM = "custom: "
-
-
-def by_custom_function(place: int, name: str) -> str:
-    """What `view_of_several` is for output number `place` of a user's function that shares an input's memory."""
-    return f"{_CUSTOM}Output {place} of {name}"
-
-
 def _refuse_leaves(target: Any, tracked: bool) -> None:
     """RuntimeError for a write that the tape could not follow; `tracked` if it has a history."""
     base, requires = target.base, target.requires_grad
-    if base is not None and target.viewed_without_grad and (tracked or base.requires_grad):
-        raise RuntimeError(
-            "A view was created in no_grad mode and is being modified inplace with grad mode enabled. "
-            "Make the view outside of no_grad(), or write to it inside."
-        )
-    if base is not None and base.is_leaf and (requires or base.requires_grad):
-        raise RuntimeError(
-            "a view of a leaf Variable that requires grad is being used in an in-place operation. "
-            "Write to it inside `with tg.no_grad():`, or to a view of a clone()."
-        )
+    if base is not None and (tracked or base.requires_grad):
+        if target.viewed_without_grad or target.view_of_several:
+            raise written_to(target)
+        if base.is_leaf and (requires or base.requires_grad):
+            raise RuntimeError(
+                "a view of a leaf Variable that requires grad is being used in an in-place operation. "
+                "Write to it inside `with tg.no_grad():`, or to a view of a clone()."
+            )
     if requires and target.is_leaf:
         raise RuntimeError(
             "a leaf Variable that requires grad is being used in an in-place operation. "
             "Write to it inside `with tg.no_grad():`, or to a clone()."
         )
-    if target.view_of_several.startswith(_CUSTOM):
-        raise RuntimeError(
-            f"{target.view_of_several.removeprefix(_CUSTOM)} is a view and is being modified inplace. This view was "
-            "created inside a custom Function (or because an input was returned as-is) and the autograd logic to "
-            "handle view+inplace would override the custom backward associated with the custom Function, leading to "
-            "incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the custom "
-            "Function."
-        )
-    if base is None:
-        return
-    if target.view_of_several and (tracked or base.requires_grad):
-        raise RuntimeError(
-            f"Output of {target.view_of_several} is a view and is being modified inplace. This view is the output of "
-            "a function that returns multiple views. Such functions do not allow the output views to be modified "
-            "inplace. You should replace the inplace operation by an out-of-place one."
-        )
+    if is_of_custom_function(target):  # which has no base, although it shares memory
+        raise written_to(target)

@@ -27,6 +27,7 @@ class Plan:
     shape: list[int] = field(default_factory=list)
     picks: list[tuple[int, Any]] = field(default_factory=list)  # axis of `shape`, int64 index tensor
     picked_axes: list[int] = field(default_factory=list)  # the tensor's axes that they pick from, for messages
+    masks: list[int] = field(default_factory=list)  # of how many axes each is
     title: str = "AliasBackward0"
 
     @property
@@ -77,6 +78,10 @@ class Plan:
     def selects(self) -> bool:
         """True if nothing but such index tensors pick: what is written there is copied, and converted."""
         return len(self.selected) == len(self.picks)
+
+    def fills(self) -> bool:
+        """True if nothing but one mask picks: a single value is converted, too."""
+        return len(self.masks) == 1 and self.masks[0] == len(self.picks)
 
     def position(self, number: Callable[[Any], int]) -> tuple[int | slice, ...]:
         """Where in the region index tensors without dimensions select; `number` reads one."""

@@ -37,7 +37,7 @@ from .rows import OF_REGIONS, READ_AT_ONCE, basic_view, row, shown
 from .tensor import Tensor
 from .written.at_once import write_at_once
 from .written.repeated import added_once, each_once, filled_once, put_once, warn_of_repeated
-from .written.values import common_shape, source_of, without_leading_ones
+from .written.values import check_put, common_shape, source_of, without_leading_ones
 
 # --------------------------------------------------------------------------------------------------- reading indices
 
@@ -91,7 +91,8 @@ def _as_item(item: Any, index: Callable[[Any], Any]) -> Any:
         return int(item)
     if isinstance(item, (list, tuple, range, np.ndarray)):
         made = tensor(item)
-        whole = made.ndarray.size and made.dtype.category < FLOATING  # others lose their fractions, as in PyTorch
+        # Others lose their fractions, as in PyTorch; what holds nothing tells its type if it is an array.
+        whole = (made.ndarray.size or isinstance(item, np.ndarray)) and made.dtype.category < FLOATING
         return _index_tensor(made if whole else cast(made, int64))
     try:
         return index(item)
@@ -179,6 +180,7 @@ def _add_mask(plan: Plan, mask: Any) -> None:
     if not shape:
         plan.pick_from_new_axis(full((int(values),), 0, int64))
         return
+    plan.masks.append(len(shape))
     for positions in np.nonzero(values):
         plan.pick(eager().literal(positions.astype(np.int64)))
 
@@ -289,6 +291,9 @@ def setitem(x: Any, key: Any, value: Any) -> None:
         return
     if are_truths(key):
         key = tensor(key)
+    if isinstance(key, Tensor) and key.dtype in (bool_, uint8) and not key.ndarray.ndim:
+        key = key if key.dtype is bool_ else _index_tensor(key)
+        check_put(value, x.dtype)  # which picks from a new axis
     if isinstance(key, Tensor) and is_filled_in(key.dtype, value):
         _fill_where(x, key, value)
         return
@@ -302,8 +307,16 @@ def setitem(x: Any, key: Any, value: Any) -> None:
         region = _region(x, plan)
         copy_into(region, without_leading_ones(value, region.ndarray.ndim))
     else:
-        is_copied = plan.selects() and isinstance(value, Tensor)
-        write_picked(x, plan, converted(value, x.dtype) if is_copied else value, accumulate=False)
+        write_picked(x, plan, _as_put(plan, key, value, x.dtype), accumulate=False)
+
+
+def _as_put(plan: Plan, key: Any, value: Any, dtype: Any) -> Any:
+    """`value` as it is written where nothing but numbers or one mask pick: converted, a single one at a mask."""
+    is_filled = plan.fills() and is_filled_in(bool_, value)
+    if is_filled:
+        types = [getattr(item, "dtype", None) for item in (key if isinstance(key, tuple) else (key,))]
+        check_filled_in(uint8 if uint8 in types else bool_, value, dtype)
+    return converted(value, dtype) if isinstance(value, Tensor) and (is_filled or plan.selects()) else value
 
 
 def _varies(key: Any) -> bool:

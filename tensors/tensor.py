@@ -31,6 +31,7 @@ from .mixins.gradients import Differentiable
 from .operands import PLAIN_TENSORS, add_plain
 from .size import Size
 from .subclass import Subclassing
+from .unfollowed import written_behind
 
 
 class Tensor(Subclassing, Differentiable, Exchange, Array):
@@ -152,7 +153,8 @@ class Tensor(Subclassing, Differentiable, Exchange, Array):
     def grad_fn(self) -> Node | None:
         """The node of the graph that has made this tensor, None for a leaf; it has PyTorch's name.
 
-        RuntimeError for a view that was taken in ``no_grad()`` of what requires gradients, once that was written to.
+        RuntimeError for a view that was taken in ``no_grad()`` of what requires gradients, or together with others
+        (`split`, `unbind`), once that was written to.
 
         >>> import tracegrad as tg
         >>> (tg.ones(2, requires_grad=True) * 2).grad_fn.name()
@@ -230,11 +232,7 @@ class Tensor(Subclassing, Differentiable, Exchange, Array):
             self._seen_version = self.buffer.version
             return
         if self.is_ambiguous():
-            raise RuntimeError(
-                "A view was created in no_grad mode and its base or another view of its base has "
-                "been modified inplace with grad mode enabled. Given that this use case is ambiguous and error-prone, "
-                "it is forbidden. Take the view and write to it either both inside the no_grad block or both outside."
-            )
+            raise written_behind(self)
         self._seen_version = self.buffer.version
         if not self.viewed_without_grad:
             with enable_grad():

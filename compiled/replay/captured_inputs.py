@@ -102,7 +102,7 @@ class CapturedInputs:
         self._written_others: list[Any] = []  # those of tensors that are no gradients, once found
         self.copied: list[tuple[np.ndarray, np.ndarray]] = []
         self._shown: list[tuple[Captured, np.ndarray, Any]] | None = None  # array and buffer, where all were found
-        self._cut_views = _views_taken_without_gradients([c.array for c in self.all if c.slot is None], self._others)
+        self._cut_views = _views_that_follow_no_write([c.array for c in self.all if c.slot is None], self._others)
         # Gradients of arguments may be others at each call, views unusable, without anything having been rebound.
         self.vary = bool(self._cut_views) or any(path is not None for _, path, _ in self.had_gradients)
         self.writes_normals = any(c.written and c.array.label == "generator.cached" for c in self.all)
@@ -251,10 +251,11 @@ def _others_over_memory_of(recording: Recording, known: set[int], paths: dict[in
     return found
 
 
-def _views_taken_without_gradients(captured: Iterable[Any], others: Iterable[tuple[Any, Any]]) -> list[Tensor]:
+def _views_that_follow_no_write(captured: Iterable[Any], others: Iterable[tuple[Any, Any]]) -> list[Tensor]:
     """Those whose use is an error once the memory that they show is written to."""
     tensors = [t for t in (*captured, *(other for other, _ in others)) if is_a(t, Tensor)]
-    return [t for t in tensors if t.viewed_without_grad and t.requires_grad and not t.is_tracked()]
+    cut_off = [t for t in tensors if t.viewed_without_grad and t.requires_grad and not t.is_tracked()]
+    return cut_off + [t for t in tensors if t.view_of_several and t.requires_grad and t.base is not None]
 
 
 def facts_of_gradient(gradient: Any, lying: bool) -> tuple[Any, ...]:

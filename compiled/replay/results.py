@@ -17,6 +17,7 @@ from ...ops.memory import order_of
 from ...ops.views import replay
 from ...tape.grad_mode import no_grad
 from ...tensors.tensor import Tensor, make
+from ...tensors.unfollowed import mark_of_returned
 from ..common.aliasing import met_as_aliases
 from ..common.autograd_graph import FreedNode, histories, history_of, is_spent
 from ..common.classes import is_a
@@ -319,6 +320,7 @@ def _view_of(whole: Tensor, fill: Fill, part: Tensor) -> Fill:
     differentiable = is_of_one_base(part, whole)  # what detach() ends
     without = part.viewed_without_grad and (leaf or not tracked)  # itself, not what it is a view of
     untracked = differentiable and (without or (part.requires_grad and not tracked))
+    of_several = mark_of_returned(part)
     has_own_versions = part.buffer is not whole.buffer  # ``.data``
     # Once what it shows requires grad and is written, a differentiable view does as well: also if neither does now.
     cut = (whole.is_tracked() or not differentiable) and (leaf or not tracked) and not untracked
@@ -335,7 +337,7 @@ def _view_of(whole: Tensor, fill: Fill, part: Tensor) -> Fill:
         if has_own_versions and shown.buffer is source.buffer:
             shown = shown.data
         # What in-place writes refuse of views hangs on how they were made.
-        shown.viewed_without_grad, shown.view_of_several = part.viewed_without_grad, part.view_of_several
+        shown.viewed_without_grad, shown.view_of_several = part.viewed_without_grad, of_several
         return shown.requires_grad_() if leaf else shown
 
     return view

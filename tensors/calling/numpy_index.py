@@ -40,7 +40,8 @@ def _item(item: Any) -> Any:
         return item
     if kind is Tensor:
         chosen = item.ndarray
-        if chosen.ndim and (chosen.dtype is INT64 or chosen.dtype is _BOOL):
+        # (Masks without elements fit all axes in numpy.)
+        if chosen.ndim and (chosen.dtype is INT64 or chosen.dtype is _BOOL and chosen.size):
             return chosen
         if chosen.dtype is INT64:
             return chosen.item()

@@ -45,6 +45,7 @@ class Differentiable:
     _accumulator: weakref.ref[AccumulateGrad] | None
     _seen_version: float
     buffer: Buffer
+    view_of_several: str
     viewed_without_grad: bool
     memory: Any
     _refresh: Callable[[], None]
@@ -76,8 +77,8 @@ class Differentiable:
         return self._requires or self._node is not None
 
     def is_ambiguous(self) -> bool:
-        """Whether this view was taken in ``no_grad()`` of what requires gradients, which was written to since: its
-        `grad_fn` is an error, and so are recorded operations on it.
+        """Whether this view was taken in ``no_grad()`` of what requires gradients, or together with others (`split`,
+        `unbind`), and that was written to since: its `grad_fn` is an error, and so are recorded operations on it.
 
         >>> import tracegrad as tg
         >>> x = tg.ones(2, requires_grad=True)
@@ -87,7 +88,9 @@ class Differentiable:
         >>> y.is_ambiguous()
         True
         """
-        if not self.viewed_without_grad or self._node is not None or self.buffer.version == self._seen_version:
+        if self.buffer.version == self._seen_version or not (self.viewed_without_grad or self.view_of_several):
+            return False
+        if self.viewed_without_grad and self._node is not None:
             return False
         return self._base is not None and self._base.requires_grad
 
@@ -100,8 +103,8 @@ class Differentiable:
         >>> x.is_leaf, (x * 2).is_leaf
         (True, False)
 
-        A view takes notice of what was recorded on its base. Of one that was taken in ``no_grad()`` of what requires
-        gradients and was written to since it is True, where PyTorch raises, as `grad_fn` does here.
+        A view takes notice of what was recorded on its base. Of one whose `grad_fn` is an error since that was written
+        to (`is_ambiguous`) it says what held before, where PyTorch raises.
         """
         if self._base is not None and not self.is_ambiguous():
             self._refresh()

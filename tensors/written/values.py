@@ -20,12 +20,8 @@ def source_of(value: Any, picking: Picking, dtype: Any) -> Any:
     rest = [n for a, n in enumerate(picking.extents) if a not in picking.axes]
     index_shape = picking.index.ndarray.shape
     result = (*rest[: picking.place], *index_shape, *rest[picking.place :])
+    check_put(value, dtype)
     value = value if isinstance(value, Tensor) else full((), fitting(value, dtype), dtype)
-    if value.dtype is not dtype:
-        raise RuntimeError(
-            f"Index put requires the source and destination dtypes match, got {dtype!r} for the destination and "
-            f"{value.dtype!r} for the source. Convert the source, e.g. with .to(x.dtype)."
-        )
     value = without_leading_ones(converted(value, dtype), len(result))
     if common_shape(value.ndarray.shape, result) != result:
         if picking.index.ndarray.size and not all(picking.extents[axis] for axis in picking.axes):
@@ -38,6 +34,15 @@ def source_of(value: Any, picking: Picking, dtype: Any) -> Any:
     axes = range(picking.place, picking.place + len(index_shape))
     front = (*axes, *(a for a in range(len(result)) if a not in axes))
     return movement.transpose(value, front) if picking.place else value
+
+
+def check_put(value: Any, dtype: Any) -> None:
+    """RuntimeError unless `value` is a number, or a tensor of the type of what it is written to."""
+    if isinstance(value, Tensor) and value.dtype is not dtype:
+        raise RuntimeError(
+            f"Index put requires the source and destination dtypes match, got {dtype.title} for the destination and "
+            f"{value.dtype.title} for the source. Convert the source, e.g. with .to(x.dtype)."
+        )
 
 
 def without_leading_ones(value: Any, ndim: int) -> Any:
