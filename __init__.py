@@ -258,7 +258,7 @@ from .functional.recurrent.functions import (
     rnn_tanh,
     rnn_tanh_cell,
 )
-from .functional.reductions import all, any, count_nonzero, logsumexp, mean, prod, std, std_mean, sum, var, var_mean
+from .functional.reductions import all, any, count_nonzero, logsumexp, mean, prod, std, sum, var
 from .functional.resampling.shuffling import channel_shuffle, pixel_shuffle, pixel_unshuffle
 from .functional.sampling import (
     bernoulli,
@@ -361,7 +361,7 @@ from .functional.spatial.max_pooling import adaptive_max_pool1d_with_indices as 
 from .functional.spatial.max_pooling import max_pool1d, max_pool1d_with_indices, max_pool2d, max_pool3d
 from .functional.spatial.time_first import conv_tbc
 from .functional.statistics.extremes import amax, amin, argmax, argmin, max, min
-from .functional.statistics.moments import corrcoef, cov, dist, nanmean, nansum
+from .functional.statistics.moments import corrcoef, cov, dist, nanmean, nansum, std_mean, var_mean
 from .functional.statistics.orders import aminmax, cummax, cummin, kthvalue, mode, nanmedian
 from .functional.statistics.quantiles import nanquantile, quantile
 from .functional.windows import as_strided

@@ -20,6 +20,7 @@ from ..tensors.composite import composite
 from ..tensors.fusion import fused
 from ..tensors.in_place import store
 from ..tensors.short_floats import rounded_once
+from .checks.derivatives import refusing_negative_slope
 from .checks.shapes import check_channels, check_halves
 from .forms import activations as forms
 from .shapes import contiguous
@@ -94,7 +95,10 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
     """
     # In place, the nodes of single operations are wanted: each copies what it reads of the memory that is overwritten.
     computed = _leaky_relu_by_ops if inplace else _leaky_relu
-    return finished(input, computed(input, negative_slope), inplace, keeps=True)
+    out = computed(input, negative_slope)
+    if inplace and negative_slope < 0:
+        out = refusing_negative_slope(out, input, "leakyReLu", "LeakyReluBackward1")
+    return finished(input, out, inplace, keeps=True)
 
 
 @lower_precision
@@ -139,7 +143,13 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     >>> tg.nn.functional.elu(tg.tensor([-1., 2.]))
     tensor([-0.6321,  2.0000])
     """
-    return finished(input, elementary.elu(input, alpha, 1.0, 1.0), inplace, keeps=True)
+    return _finished_elu(input, elementary.elu(input, alpha, 1.0, 1.0), inplace, alpha)
+
+
+def _finished_elu(input: Any, out: Any, inplace: bool, alpha: float) -> Any:
+    if inplace and alpha < 0:
+        out = refusing_negative_slope(out, input, "elu", "EluBackward0")
+    return finished(input, out, inplace, keeps=True)
 
 
 #: The constants with which layers keep mean 0 and variance 1 (Klambauer et al., 2017).
@@ -172,7 +182,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU; its slope left of 0 is exp(input / alpha)")
-    return finished(input, elementary.elu(input, alpha, 1.0, 1 / alpha), inplace, keeps=True)
+    return _finished_elu(input, elementary.elu(input, alpha, 1.0, 1 / alpha), inplace, alpha)
 
 
 @fused("GeluBackward0", forms.gelu, forms.gelu_gradient, watched={0: (0,)})

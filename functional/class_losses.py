@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from ..ops import indexing, movement
@@ -192,7 +193,13 @@ def cross_entropy(
     if not label_smoothing:
         return hard
     smooth = _smoothing(logs, target, weight, ignore_index, reduction)
-    return (1 - label_smoothing) * hard + smooth * (label_smoothing / input.ndarray.shape[_class_axis(input.ndim)])
+    return (1 - label_smoothing) * hard + smooth * _share(label_smoothing, input)
+
+
+def _share(smoothing: float, scores: Any) -> float:
+    """What each class is given."""
+    classes = scores.ndarray.shape[_class_axis(scores.ndarray.ndim)]
+    return smoothing / classes if classes else math.inf
 
 
 def _check_options(target: Any, is_soft: bool, ignore_index: int, label_smoothing: float) -> None:
@@ -232,7 +239,7 @@ def _soft_cross_entropy(logs: Any, target: Any, weight: Any, reduction: str, smo
     ndim = logs.ndarray.ndim
     axis = _class_axis(ndim)
     if smoothing:
-        target = target * (1 - smoothing) + smoothing / logs.ndarray.shape[axis]
+        target = target * (1 - smoothing) + _share(smoothing, logs)
     weighted = logs if weight is None else logs * _along_classes(weight, ndim)
     loss = -folds.sum(weighted * target, (axis,))
     return reduced(loss, reduction)

@@ -130,7 +130,7 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
     """
     if not 0 <= p <= 1:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
-    if not training or p == 0:
+    if not training or p == 0 or not input.ndarray.size:
         return input
     return dropped(input, p, input.ndarray.shape, inplace)
 

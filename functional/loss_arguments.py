@@ -7,9 +7,9 @@ from typing import Any
 from ..ops import movement
 from ..ops import reductions as folds
 from ..ops.movement import by_rows
-from ..ops.pointwise import cast
+from ..ops.pointwise import cast, converted
 from ..ops.requirements import Requirement
-from ..ops.types import bfloat16, bool_, float16, float32
+from ..ops.types import bfloat16, bool_, float16, float32, promote_types
 from ..tensors.calling.kernels import require_floating
 from ..tensors.creation import full_like
 from ..tensors.tensor import Tensor
@@ -59,6 +59,15 @@ def compared(kernel: str, input: Any, target: Any) -> tuple[Any, Any]:
     if input.dtype is bool_:
         return cast(input, target.dtype), target
     return input, cast(target, input.dtype) if target.dtype is bool_ else target
+
+
+def broadcast_types(input: Any, target: Any) -> tuple[Any, Any]:
+    """The operands as they take part in the type of a difference: PyTorch broadcasts them first, so that one without
+    axes counts as others do."""
+    if input.ndarray.dtype is target.ndarray.dtype or input.ndarray.ndim and target.ndarray.ndim:
+        return input, target
+    dtype = promote_types(input.dtype, target.dtype)
+    return converted(input, dtype), converted(target, dtype)
 
 
 def check_class_weights(input: Any, weight: Any, axis: int) -> None:

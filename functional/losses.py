@@ -10,17 +10,20 @@ from ..ops.comparison import lt, where
 from ..ops.pointwise import common_dtype
 from ..ops.requirements import require
 from ..ops.types import get_default_dtype
+from ..tape.grad_mode import no_grad
 from ..tensors.autocasting import full_precision
 from ..tensors.composite import whole
 from ..tensors.fusion import fused
 from ..tensors.in_place import require_castable
 from ..tracing.user_warning import warn_user
 from .arithmetic import xlogy
+from .checks.derivatives import refusing_mixed_types
 from .elementwise.bounds import raised_to
 from .forms import losses as forms
 from .loss_arguments import (
     VARIANCES,
     both_by_rows,
+    broadcast_types,
     check_weight,
     compared,
     fitting_variance,
@@ -73,7 +76,7 @@ def mse_loss(
     tensor(2.)
     """
     reduction = older_reduction(size_average, reduce, reduction)
-    input, target = compared("mse_cpu", input, target)
+    input, target = broadcast_types(*compared("mse_cpu", input, target))
     _warn_of_broadcasting(input, target)
     if weight is not None:
         return weighted((input - target) ** 2, input, weight, reduction)
@@ -105,6 +108,7 @@ def l1_loss(
     tensor(1.)
     """
     reduction = older_reduction(size_average, reduce, reduction)
+    input, target = broadcast_types(input, target)
     _warn_of_broadcasting(input, target)
     if weight is not None:
         return weighted(arithmetic.abs(input - target), input, weight, reduction)
@@ -146,7 +150,7 @@ def smooth_l1_loss(
     reduction = older_reduction(size_average, reduce, reduction)
     if beta < 0:
         raise RuntimeError(f"smooth_l1_loss does not support negative values for beta, got {beta}. Give one from 0 on.")
-    input, target = compared("smooth_l1_cpu", input, target)
+    input, target = broadcast_types(*compared("smooth_l1_cpu", input, target))
     _warn_of_broadcasting(input, target)
     input, target = both_by_rows(input, target)
     return _smooth_l1(input, target, reduction, beta)
@@ -176,11 +180,15 @@ def huber_loss(
 
 @whole
 def _huber_loss(input: Any, target: Any, reduction: str, delta: float) -> Any:
-    of = input.dtype
+    given = input, target
     input, target = compared("huber_cpu", input, target)
-    require_castable(common_dtype([input, target]), of)  # that of the losses, too
+    require_castable(common_dtype([input, target]), given[0].dtype)  # that of the losses, too
     _warn_of_broadcasting(input, target)
-    return _huber(*both_by_rows(input, target), reduction, delta)
+    if given[0].ndarray.dtype is given[1].ndarray.dtype:
+        return _huber(*both_by_rows(input, target), reduction, delta)
+    with no_grad():
+        loss = _huber(*both_by_rows(input, target), reduction, delta)
+    return refusing_mixed_types(loss, *given, "HuberLossBackward0")
 
 
 @fused("HuberLossBackward0", forms.huber, forms.huber_gradient, operands=2, watched=_BOTH_READ)

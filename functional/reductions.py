@@ -137,7 +137,7 @@ def mean(input: Tensor, dim: Axes | None = None, keepdim: bool = False, *, dtype
     return _MEANS[dim is not None](x, axes_of(dim, len(shape)), bool(keepdim), shape)
 
 
-def _spread(dim: Any, unbiased: Any, correction: Any) -> tuple[Any, float]:
+def spread_options(dim: Any, unbiased: Any, correction: Any) -> tuple[Any, float]:
     """The axes, and what is taken off the number of elements; a bool in the place of `dim` is `unbiased`."""
     if isinstance(dim, bool):
         dim, unbiased = None, dim
@@ -170,7 +170,7 @@ def var(
     >>> tg.var(tg.tensor([1., 2., 4.]), correction=0.5)
     tensor(1.8667)
     """
-    dim, taken = _spread(dim, unbiased, correction)
+    dim, taken = spread_options(dim, unbiased, correction)
     return _spread_of("var", _var, input, dim, keepdim, taken)
 
 
@@ -229,44 +229,8 @@ def std(
     >>> tg.std(tg.tensor([1., 3.]))
     tensor(1.4142)
     """
-    dim, taken = _spread(dim, unbiased, correction)
+    dim, taken = spread_options(dim, unbiased, correction)
     return _spread_of("std", _std, input, dim, keepdim, taken)
-
-
-def var_mean(
-    input: Tensor,
-    dim: Axes | bool | None = None,
-    unbiased: bool | None = None,
-    keepdim: bool = False,
-    *,
-    correction: float | None = None,
-) -> tuple[Tensor, Tensor]:
-    """(`var`, `mean`) over `dim`. Arguments and errors are those of `var`.
-
-    >>> import tracegrad as tg
-    >>> tg.var_mean(tg.tensor([1., 3.]), correction=0)
-    (tensor(1.), tensor(2.))
-    """
-    dim, taken = _spread(dim, unbiased, correction)
-    return var(input, dim, None, keepdim, correction=taken), mean(input, dim, keepdim)
-
-
-def std_mean(
-    input: Tensor,
-    dim: Axes | bool | None = None,
-    unbiased: bool | None = None,
-    keepdim: bool = False,
-    *,
-    correction: float | None = None,
-) -> tuple[Tensor, Tensor]:
-    """(`std`, `mean`) over `dim`. Arguments and errors are those of `var`.
-
-    >>> import tracegrad as tg
-    >>> tg.std_mean(tg.tensor([1., 3.]), correction=0)
-    (tensor(1.), tensor(2.))
-    """
-    dim, taken = _spread(dim, unbiased, correction)
-    return std(input, dim, None, keepdim, correction=taken), mean(input, dim, keepdim)
 
 
 class _Count(Operation):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from ...autograd.function import Operation
-from ...ops.core import NotImplementedRule
 from ...ops.types import FLOATING
 from ...tape.grad_mode import is_grad_enabled
 from ...tape.tangents import is_differentiated
@@ -20,13 +19,13 @@ class _Refused(Operation):
     """Numbers without a derivative."""
 
     @staticmethod
-    def forward(ctx: Any, message: str, count: int, *tensors: Any) -> Any:
-        ctx.message = message
+    def forward(ctx: Any, error: Exception, count: int, *tensors: Any) -> Any:
+        ctx.error = error
         return tuple(x.clone() for x in tensors[:count])
 
     @staticmethod
     def backward(ctx: Any, *cotangents: Any) -> Any:
-        return NotImplementedRule(ctx.message)(cotangents)
+        raise type(ctx.error)(*ctx.error.args)
 
 
 def refusing_derivatives(
@@ -38,12 +37,38 @@ def refusing_derivatives(
     if not any(is_differentiated(x) for x in tensors):
         return results
     called = f"derivative for aten::{operator}" if title == NOT_IMPLEMENTED else f"the derivative for '{operator}'"
-    message = f"{called} is not implemented. Give it operands that are detached: x.detach()."
+    error = NotImplementedError(f"{called} is not implemented. Give it operands that are detached: x.detach().")
     floating = [x for x in results if x.dtype.category >= FLOATING]
-    refusing = iter(_Refused.apply(message, len(floating), *floating, *tensors))
+    refusing = iter(_Refused.apply(error, len(floating), *floating, *tensors))
     out = tuple(next(refusing) if x.dtype.category >= FLOATING else x for x in results)
     for x in out:
         relabel(x, title, tensors)
+    return out
+
+
+def refusing_mixed_types(result: Any, input: Any, target: Any, title: str) -> Any:
+    """`result`, computed of operands of two types: a backward pass that comes to it is a RuntimeError, since PyTorch's
+    kernel of the derivative takes one type only."""
+    if not (is_differentiated(input) or is_differentiated(target)):
+        return result
+    wanted, got = (input, target) if is_differentiated(input) else (target, input)
+    message = f"Found dtype {got.dtype.title} but expected {wanted.dtype.title}: convert one with .to()"
+    return _refusing(result, (input, target), message, title)
+
+
+def refusing_negative_slope(result: Any, input: Any, name: str, title: str) -> Any:
+    """`result`, an activation of `input` that is to be stored there: a backward pass is a RuntimeError where the slope
+    left of 0 is negative, since PyTorch tells the sides by the sign of the result."""
+    message = (
+        f"In-place {name} backward calculation is triggered with a negative slope which is not supported. This is "
+        "caused by calling in-place forward function with a negative slope, please call out-of-place version instead."
+    )
+    return _refusing(result, (input,), message, title) if is_differentiated(input) else result
+
+
+def _refusing(result: Any, operands: tuple[Any, ...], message: str, title: str) -> Any:
+    out = _Refused.apply(RuntimeError(message), 1, result, *operands)[0]
+    relabel(out, title, operands)
     return out
 
 

@@ -166,12 +166,16 @@ def _averaging(extent: int, windows: int, dtype: DType) -> Any:
     return inside / folds.sum(inside, (0,))
 
 
+def _is_one(output_size: Targets) -> bool:
+    """Whether there is one window, which is a plain mean in PyTorch: its derivative needs nothing of the input."""
+    sizes = output_size if isinstance(output_size, (tuple, list)) else (output_size,)
+    return all(type(size) is int and size == 1 for size in sizes)
+
+
 def _adaptive_avg_pool(axes: int) -> AdaptiveAveragePooling:
     name = f"adaptive_avg_pool{axes}d"
 
-    @rounded_once
-    @composite(f"AdaptiveAvgPool{axes}DBackward0", {"input": ("input",)}, True, KEEPS.get(name))
-    def adaptive_avg_pool(input: Tensor, output_size: Targets) -> Tensor:
+    def means(input: Tensor, output_size: Targets) -> Tensor:
         space = adaptive_space(name, input, axes, output_size)
         check_not_integers("adaptive_avg_pool2d" if axes == 1 else name, input)
         targets = targets_of(name, output_size, space)
@@ -185,6 +189,13 @@ def _adaptive_avg_pool(axes: int) -> AdaptiveAveragePooling:
             mean = last @ _averaging(extent, windows, input.dtype)
             input = movement.transpose(mean, (*range(axis), ndim - 1, *range(axis, ndim - 1)))
         return input.contiguous()
+
+    of_windows = composite(f"AdaptiveAvgPool{axes}DBackward0", {"input": ("input",)}, True, KEEPS.get(name))(means)
+    of_all = composite("MeanBackward1", keeps=KEEPS.get(name))(means)
+
+    @rounded_once
+    def adaptive_avg_pool(input: Tensor, output_size: Targets) -> Tensor:
+        return (of_all if _is_one(output_size) else of_windows)(input, output_size)
 
     adaptive_avg_pool.__name__ = adaptive_avg_pool.__qualname__ = name
     adaptive_avg_pool.__doc__ = f"""The means of `output_size` windows that cover the last {plural(axes)} about evenly.

@@ -1,4 +1,4 @@
-"""Sums and means without NaN, distances, covariances."""
+"""Sums and means without NaN, means beside spreads, distances, covariances."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ...tensors.composite import relabel
 from ...tracing.user_warning import warn_user
 from ..arithmetic import sub
 from ..elementwise.bounds import clamp
-from ..reductions import in_dtype, norm, sum
+from ..reductions import in_dtype, mean, norm, spread_options, std, sum, var
 
 if TYPE_CHECKING:
     from ...tensors.calling.annotations import Axes
@@ -86,6 +86,51 @@ def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     out = norm(difference, p)
     relabel(out, "DistBackward0", (input, other), [input, other, out])
     return out
+
+
+def var_mean(
+    input: Tensor,
+    dim: Axes | bool | None = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: float | None = None,
+) -> tuple[Tensor, Tensor]:
+    """(`var`, `mean`) over `dim`. Arguments and errors are those of `var`.
+
+    >>> import tracegrad as tg
+    >>> tg.var_mean(tg.tensor([1., 3.]), correction=0)
+    (tensor(1.), tensor(2.))
+    """
+    dim, taken = spread_options(dim, unbiased, correction)
+    return _of_one_node("VarMeanBackward0", input, var(input, dim, None, keepdim, correction=taken), dim, keepdim)
+
+
+def std_mean(
+    input: Tensor,
+    dim: Axes | bool | None = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: float | None = None,
+) -> tuple[Tensor, Tensor]:
+    """(`std`, `mean`) over `dim`. Arguments and errors are those of `var`.
+
+    >>> import tracegrad as tg
+    >>> tg.std_mean(tg.tensor([1., 3.]), correction=0)
+    (tensor(1.), tensor(2.))
+    """
+    dim, taken = spread_options(dim, unbiased, correction)
+    return _of_one_node("StdMeanBackward0", input, std(input, dim, None, keepdim, correction=taken), dim, keepdim)
+
+
+def _of_one_node(title: str, input: Any, spread: Any, dim: Any, keepdim: bool) -> tuple[Any, Any]:
+    """`spread` and the mean: what PyTorch's one node for both keeps of them is watched for either."""
+    middle = mean(input, dim, keepdim)
+    kept = [input, spread] if title.startswith("Std") else [input]
+    relabel(spread, title, (input,))
+    relabel(middle, title, (input,), kept)
+    return spread, middle
 
 
 # ----------------------------------------------------------------------------------------------------- covariances

@@ -55,7 +55,9 @@ CALLS = [
     "F.pairwise_distance(x, y)", "F.pad(b, (1, 1), mode='reflect')", "F.conv1d(b, b)", "F.conv1d(b, b, v)",
     "F.conv_transpose1d(b, b)", "F.max_pool1d(b, 2)", "F.avg_pool1d(b, 2)", "F.adaptive_avg_pool1d(b, 2)",
     "F.adaptive_max_pool1d(b, 2)", "F.avg_pool2d(b, 2)", "F.max_pool2d(b, 2)",
-    "F.scaled_dot_product_attention(b, b, b)",
+    "F.scaled_dot_product_attention(b, b, b)", "tg.var_mean(x, 0)[0]", "tg.var_mean(x)[1]", "tg.std_mean(x)[0]",
+    "tg.std_mean(x, 0)[1]", "F.adaptive_avg_pool1d(b, 1)", "F.adaptive_avg_pool2d(b, (1, 1))",
+    "F.adaptive_avg_pool3d(b[None], 1)", "F.adaptive_avg_pool2d(b, (1, 2))", "F.adaptive_max_pool2d(b, 1)",
 ]  # fmt: skip
 
 

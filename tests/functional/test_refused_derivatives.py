@@ -21,6 +21,15 @@ WITHOUT_DERIVATIVE = {
     "tg.histogram(x, 2).hist": "aten::histogram is not implemented",
     "tg.histogram(x, 2).bin_edges": "aten::histogram is not implemented",
     "tg.histogramdd(w, [2, 2]).hist": "aten::_histogramdd_from_bin_cts is not implemented",
+    "F.huber_loss(x, y.double())": "Found dtype Double but expected Float",
+    "F.huber_loss(x.detach().double(), y)": "Found dtype Double but expected Float",
+    "F.huber_loss(w[0], i, reduction='none')": "Found dtype Long but expected Float",
+    "F.huber_loss(x, tg.tensor(1.0).half(), delta=0.1, weight=x.detach())": "Found dtype Half but expected Float",
+    "F.leaky_relu_(x - 0.5, -0.5)": "In-place leakyReLu backward calculation is triggered with a negative slope",
+    "F.leaky_relu(x.clone(), -2.0, inplace=True)": "In-place leakyReLu backward calculation is triggered",
+    "F.rrelu_(x.clone(), -1.0, 0.5)": "In-place leakyReLu backward calculation is triggered with a negative slope",
+    "F.elu_(x.clone(), -0.5)": "In-place elu backward calculation is triggered with a negative slope",
+    "F.celu(x - 0.5, -0.5, inplace=True)": "In-place elu backward calculation is triggered with a negative slope",
 }
 #: The same for arguments that may not require a gradient: function and argument, which PyTorch names at the call.
 CONSTANT = {
@@ -64,7 +73,7 @@ def test_the_backward_pass_raises(tg, expression):
 
 @pytest.mark.parametrize("expression", WITHOUT_DERIVATIVE)
 def test_without_gradients_nothing_is_refused(tg, expression):
-    names = {"tg": tg, "i": tg.tensor([1, 2])}
+    names = {"tg": tg, "F": tg.nn.functional, "i": tg.tensor([1, 2])}
     x, y, w = _operands(tg)
     tracked = eval(expression, {**names, "x": x, "y": y, "w": w})
     x, y, w = (each.detach() for each in (x, y, w))
@@ -85,6 +94,14 @@ def test_the_call_raises(tg, expression):
         names = {"tg": tg, "F": tg.nn.functional, "j": tg.tensor([0, 1, 1])}
         if "training" not in expression and "instance" not in expression:
             eval(expression, {**names, **dict(zip("xyw", _operands(tg), strict=True))})
+
+
+def test_slopes_in_place_that_are_not_negative(tg):
+    for slope in (0.0, 0.5):
+        x = tg.tensor([-1.0, 2.0], requires_grad=True)
+        for overwrite in (tg.nn.functional.leaky_relu_, tg.nn.functional.elu_):
+            overwrite(x.clone(), slope).sum().backward()
+        assert x.grad.tolist() == pytest.approx([slope * (1 + 0.36787944), 2.0])
 
 
 @pytest.mark.parametrize("form", ["tg.div(x, y, rounding_mode='floor')", "tg.div(x, y, rounding_mode='trunc')"])

@@ -1,5 +1,7 @@
 """Losses: values and gradients (stored; see expected/losses.py)."""
 
+import itertools
+
 import pytest
 from expected.compare import assert_close, load
 from expected.losses import ARRAYS, EXPRESSIONS
@@ -48,3 +50,33 @@ def test_float64_loss_stays_float64(tg):
     assert (
         tg.nn.CrossEntropyLoss()(x, tg.tensor([0, 1])).dtype is tg.float64 and tg.nn.MSELoss()(x, x).dtype is tg.float64
     )
+
+
+@pytest.mark.parametrize("name", ["mse_loss", "l1_loss", "smooth_l1_loss"])
+def test_the_type_of_a_loss_of_two_types_is_the_wider_one(tg, name):
+    """Also where one operand has no axes: PyTorch broadcasts them first."""
+    loss = getattr(tg.nn.functional, name)
+    types = tg.float16, tg.float32, tg.float64, tg.int64
+    for one, other in itertools.permutations(types, 2):
+        for shapes in itertools.product([(), (1,), (2,)], repeat=2):
+            for options in ({}, {"reduction": "none"}, {"reduction": "sum"}):
+                x, y = tg.zeros(shapes[0], dtype=one), tg.ones(shapes[1], dtype=other)
+                x.requires_grad_(one is not tg.int64)
+                found = loss(x, y, **options)
+                assert found.dtype is tg.promote_types(one, other)
+                if x.requires_grad:
+                    found.sum().backward()
+                    assert x.grad.dtype is one
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+def test_smoothed_labels_without_classes(tg, reduction):
+    for dtype, weight in itertools.product((tg.float16, tg.float32), (None, tg.ones(0))):
+        for shape, targets in (((0, 0), (0,)), ((0, 0, 2), (0, 2)), ((0, 0), (0, 0))):
+            x = tg.zeros(shape, dtype=dtype, requires_grad=True)
+            y = tg.zeros(targets, dtype=dtype if shape == targets else tg.int64)
+            weighted = None if weight is None else weight.to(dtype)
+            loss = tg.nn.functional.cross_entropy(x, y, weighted, reduction=reduction, label_smoothing=0.1)
+            assert loss.isnan().all() or shape == targets
+            loss.sum().backward()
+            assert x.grad.shape == shape
