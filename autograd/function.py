@@ -15,7 +15,7 @@ from ..tape.tangents import alias_of
 from ..tensors.overriding import overrides
 from ..tensors.subclass import in_class
 from ..tensors.tensor import Tensor
-from ..tensors.unfollowed import by_custom_function
+from ..tensors.written.unfollowed import by_custom_function
 from ..tracing.watch import watcher
 from .forward_mode import forward_tape
 from .function_node import FunctionNode

@@ -14,7 +14,7 @@ from ..tensors.arguments import axes_of, axis_of, numbers_called, sizes_of
 from ..tensors.autocasting import widest_type
 from ..tensors.composite import composite, relabel
 from ..tensors.tensor import EAGER, Tensor
-from ..tensors.unfollowed import UNBOUND
+from ..tensors.written.unfollowed import UNBOUND
 from ..tracing.user_warning import warn_once
 from .checks.shapes import check_tensors, check_vectors
 from .elementwise.casting import in_one_type

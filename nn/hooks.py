@@ -11,7 +11,7 @@ from ..tape.grad_mode import is_grad_enabled
 from ..tape.nodes import Edge, Node
 from ..tape.tangents import alias_of
 from ..tensors.tensor import Tensor
-from ..tensors.unfollowed import by_custom_function
+from ..tensors.written.unfollowed import by_custom_function
 from ..tracing.user_warning import warn_user
 from ..tracing.watch import watcher
 

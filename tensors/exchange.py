@@ -17,7 +17,7 @@ from ..tracing.user_warning import warn_once
 from ..tracing.watch import watcher
 from .formatting import format_tensor
 from .overriding import PLAIN
-from .unfollowed import UNBOUND
+from .written.unfollowed import UNBOUND
 
 if TYPE_CHECKING:
     from .calling.annotations import Index, Number

@@ -26,6 +26,7 @@ from ..ops.types import float64, int32, int64
 from ..tracing.watch import changes, declare_read, watcher
 from .device import as_device, device
 from .drawing.at_once import DrawsAtOnce
+from .drawing.without_offset import WithoutOffset
 from .layouts.generator_state import TORCH_STATE, record_of
 from .tensor import EAGER, Tensor, make
 
@@ -54,7 +55,7 @@ def _never(_: int) -> bool:
     return False
 
 
-class Generator(DrawsAtOnce):
+class Generator(DrawsAtOnce, WithoutOffset):
     """A source of random numbers: PyTorch's CPU generator (MT19937), with the same numbers for the same seed.
 
     >>> import tracegrad as tg
@@ -145,6 +146,19 @@ class Generator(DrawsAtOnce):
             make(np.array([record["normal"] if record["has_normal"] else 0.0, record["has_normal"]])),
             make(np.array(record["seed"]).view(np.int64)),  # a scalar would be no memory to copy from
         )
+
+    def clone_state(self) -> Generator:
+        """A generator of its own that stands where this one does.
+
+        >>> import tracegrad as tg
+        >>> g = tg.Generator()
+        >>> other = g.clone_state()
+        >>> tg.equal(tg.rand(2, generator=g), tg.rand(2, generator=other))
+        True
+        """
+        clone = Generator(self.device)
+        clone.set_state(self.get_state())
+        return clone
 
     def snapshot(self) -> tuple[Tensor, Tensor, Tensor]:
         """The state as tensors, without looking at them: a compiled function may keep and restore it."""

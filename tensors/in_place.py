@@ -26,7 +26,7 @@ from ..tape.tangents import levels
 from ..tracing.watch import declare_write, watcher
 from .data import fitting
 from .operands import PLAIN_TENSORS, number_of
-from .unfollowed import is_of_custom_function, written_to
+from .written.unfollowed import is_of_custom_function, written_to
 
 
 def assign(target: Any, value: Any, title: str = "") -> Any:

@@ -256,8 +256,9 @@ def _one_by_one(shape: Shape, dtype: DType, strides: Shape | None) -> bool:
 
 def _standard_normals(shape: Shape, dtype: DType, generator: Generator | None, strides: Shape | None) -> Any:
     """A view; in float64 where the numbers are made one by one (few, or not side by side in memory)."""
-    _require_floating(dtype, "normal_kernel_cpu")
     count = math.prod(shape)
+    if count:  # none are asked for no type, as in PyTorch
+        _require_floating(dtype, "normal_kernel_cpu")
     if _one_by_one(shape, dtype, strides):
         return shaped((generator or default_generator).normals(count), shape, strides)
     # Short types are drawn block by block, the last one of fresh numbers where it is not full.
@@ -314,7 +315,7 @@ def exponential(
     strides: Shape | None = None,
 ) -> Tensor:
     """Numbers with density ``rate * exp(-rate * x)``. RuntimeError unless `rate` is positive."""
-    if not dtype.is_floating_point:
+    if math.prod(shape) and not dtype.is_floating_point:
         raise RuntimeError(
             "Exponential distribution is a continuous probability distribution. dtype must be a floating point but you "
             f"specified {dtype.title}"

@@ -113,7 +113,7 @@ def log_normal(
     shape: Shape, dtype: DType, mean: float, std: float, generator: Generator | None, strides: Shape | None = None
 ) -> Any:
     """Exponentials of normal numbers, which are made one by one, however many there are."""
-    if not dtype.is_floating_point:
+    if math.prod(shape) and not dtype.is_floating_point:
         raise NotImplementedError(f"\"log_normal_cpu\" not implemented for '{dtype.title}'")
     if not std > 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std}")

@@ -31,7 +31,7 @@ from .mixins.gradients import Differentiable
 from .operands import PLAIN_TENSORS, add_plain
 from .size import Size
 from .subclass import Subclassing
-from .unfollowed import written_behind
+from .written.unfollowed import written_behind
 
 
 class Tensor(Subclassing, Differentiable, Exchange, Array):

@@ -17,7 +17,7 @@ from ...ops.memory import order_of
 from ...ops.views import replay
 from ...tape.grad_mode import no_grad
 from ...tensors.tensor import Tensor, make
-from ...tensors.unfollowed import mark_of_returned
+from ...tensors.written.unfollowed import mark_of_returned
 from ..common.aliasing import met_as_aliases
 from ..common.autograd_graph import FreedNode, histories, history_of, is_spent
 from ..common.classes import is_a

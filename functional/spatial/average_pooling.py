@@ -31,6 +31,7 @@ from .sliding import (
     counts_of,
     plural,
     pool_sizes,
+    require_room,
     space_of,
     targets_of,
     uniform,
@@ -105,6 +106,8 @@ def _average(name: str, input: Tensor, sliding: Sliding, ceil_mode: bool, with_p
     space = space_of(name, input, axes)
     if input.dtype is not int64:
         check_not_integers("avg_pool2d" if axes == 1 else name, input)
+    if axes == 3:
+        require_room(space, sliding)
     counts = counts_of(name, space, sliding, input.ndarray.shape[-axes - 1], ceil_mode)
     total = _sums(input, sliding, counts)
     if input.dtype is int64:

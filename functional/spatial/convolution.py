@@ -67,8 +67,8 @@ def _paddings(kernel: Shape, steps: Shape, gaps: Shape, padding: Any) -> tuple[S
 # ----------------------------------------------------------------------------------------------------- arguments
 
 
-def _batched(name: str, input: Tensor, weight: Tensor, axes: int) -> Tensor:
-    """`input` with a batch axis; RuntimeError for another number of axes."""
+def _require_axes(name: str, input: Tensor, weight: Tensor, axes: int) -> None:
+    """RuntimeError for another number of axes."""
     shape = input.ndarray.shape
     if len(shape) not in (axes + 1, axes + 2):
         raise RuntimeError(
@@ -83,6 +83,11 @@ def _batched(name: str, input: Tensor, weight: Tensor, axes: int) -> Tensor:
             f"{list(weight.shape)}, but got {len(shape)}-dimensional input of size {list(shape)} instead: {name} needs "
             f"a weight of {axes + 2} axes (channels, channels, kernel)"
         )
+
+
+def _batched(input: Tensor, axes: int) -> Tensor:
+    """`input` with a batch axis."""
+    shape = input.ndarray.shape
     return input if len(shape) == axes + 2 else movement.reshape(input, (1, *shape))
 
 
@@ -208,7 +213,8 @@ def _convolution(
     name: str, x: Tensor, weight: Tensor, bias: Tensor | None, how: Sequence[Any], groups: int, axes: int
 ) -> Tensor:
     """`how`: stride, padding and dilation as they were given."""
-    batched = _batched(name, x, weight, axes)
+    _require_axes(name, x, weight, axes)
+    batched = _batched(x, axes)
     of_weight, of_input = weight.ndarray.shape, batched.ndarray.shape
     groups = operator.index(groups)
     sliding = _sliding(of_weight[2:], *how)
@@ -302,7 +308,7 @@ def _spread_out(columns: Tensor, sliding: Sliding, channels: int, batch: int, sp
 def _transposed(
     name: str, x: Tensor, weight: Tensor, bias: Tensor | None, sliding: Sliding, extra: Shape, groups: int
 ) -> Tensor:
-    batched = _batched(name, x, weight, sliding.axes)
+    batched = _batched(x, sliding.axes)
     of_weight, of_input = weight.ndarray.shape, batched.ndarray.shape
     _require_weight(of_weight, groups)
     channels = of_weight[1] * groups
@@ -340,6 +346,7 @@ def _conv_transpose(axes: int) -> TransposedConvolution:
         groups: int = 1,
         dilation: int | Sequence[int] = 1,
     ) -> Tensor:
+        _require_axes(name, input, weight, axes)
         sliding = _sliding(weight.ndarray.shape[2:], stride, per_axis(padding, axes, "padding"), dilation)
         extra = per_axis(output_padding, axes, "output_padding")
         return _transposed(name, input, weight, bias, sliding, extra, operator.index(groups))

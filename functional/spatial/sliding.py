@@ -104,7 +104,18 @@ def pool_sizes(name: str, axes: int, kernel: Any, stride: Any, padding: Any, dil
                 "pad should be at most half of effective kernel size, but got "
                 f"pad={max(sliding.padding)}, kernel_size={max(sliding.kernel)} and dilation={max(sliding.dilation)}"
             )
+    if any(2 * before > k for before, k in zip(low, of_kernel, strict=True)):  # a dilated one reaches further
+        raise RuntimeError(
+            f"pad should be smaller than or equal to half of kernel size, but got pad={list(low)}, k={list(of_kernel)}"
+        )
     return sliding
+
+
+def require_room(space: Shape, sliding: Sliding) -> None:
+    """RuntimeError where the kernel does not fit into the input without padding, as PyTorch's means over three axes."""
+    if any(extent < k for extent, k in zip(space, sliding.kernel, strict=True)):
+        (t, h, w), (kt, kh, kw) = space, sliding.kernel
+        raise RuntimeError(f"input image (T: {t} H: {h} W: {w}) smaller than kernel size (kT: {kt} kH: {kh} kW: {kw})")
 
 
 def _require_row(name: str, sliding: Sliding) -> None:

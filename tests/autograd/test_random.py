@@ -148,3 +148,30 @@ def test_draws_like_a_transposed_tensor_go_by_its_memory(tg, draw):
     turned = draw(tg, x.t())
     assert turned.stride() == (1, 5)
     assert turned.t().tolist() == straight.tolist()
+
+
+def test_a_generator_of_its_own_with_the_same_state(tg):
+    g = tg.Generator().manual_seed(3)
+    tg.randn(3, generator=g)  # one more is ready
+    other = g.clone_state()
+    assert type(other) is tg.Generator and other.initial_seed() == 3 and other.device == g.device
+    drawn = tg.randn(5, generator=g)
+    assert tg.equal(tg.randn(5, generator=other), drawn) and tg.equal(other.get_state(), g.get_state())
+    other.manual_seed(4)
+    assert g.initial_seed() == 3
+    for call in (g.graphsafe_get_state, lambda: g.graphsafe_set_state(other)):
+        with pytest.raises(NotImplementedError, match="graphsafe_.et_state is not supported in this Generator"):
+            call()
+    for call in (g.get_offset, lambda: g.set_offset(0)):
+        with pytest.raises(RuntimeError, match="CPU Generator does not use offset"):
+            call()
+
+
+@pytest.mark.parametrize("shape", [(0,), (2, 0), (0, 3)])
+def test_no_numbers_are_of_any_type(tg, shape):
+    for dtype in (tg.int32, tg.int64, tg.uint8, tg.bool):
+        x = tg.zeros(shape, dtype=dtype)
+        for drawn in (tg.randn(shape, dtype=dtype), tg.randn_like(x), x.normal_(), x.exponential_(), x.log_normal_()):
+            assert drawn.shape == shape and drawn.dtype is dtype
+        with pytest.raises(NotImplementedError, match="normal_kernel_cpu"):
+            tg.randn(2, dtype=dtype)

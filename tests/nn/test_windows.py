@@ -1,5 +1,7 @@
 """Convolution, pooling, padding and folding: PyTorch's numbers and gradients, second derivatives, compiled code."""
 
+import itertools
+
 import numpy as np
 import pytest
 from expected import windows
@@ -118,6 +120,9 @@ REFUSED = [
     ("conv_transpose2d(ones(2, 3, 8, 8), ones(3, 4, 3, 3), output_padding=1)", "output padding must be smaller than"),
     ("conv_transpose2d(ones(2, 3, 8, 8), ones(4, 3, 3, 3))", "to have 4 channels, but got 3 channels instead"),
     ("max_pool2d(ones(2, 3, 8, 8), 3, padding=2)", "pad should be at most half of effective kernel size"),
+    ("conv_transpose1d(ones(2, 3, 8), ones(3, 4))", "weight should have at least three dimensions"),
+    ("conv_transpose1d(ones(2, 3, 8), ones(3))", "weight should have at least three dimensions"),
+    ("conv_transpose2d(ones(2, 3, 8, 8), ones(3, 4, 3))", "dimensional weight[3, 4, 3]"),
     ("max_pool2d(ones(2, 3, 8, 8), 3, stride=0)", "stride should not be zero"),
     ("max_pool2d(ones(2, 3, 2, 2), 3)", "Output size is too small"),
     ("avg_pool2d(ones(2, 3, 8, 8), 3, divisor_override=0)", "divisor must be not zero"),
@@ -129,6 +134,32 @@ REFUSED = [
     ("fold(ones(2, 27, 35), (8, 8), 3)", "calculated number of sliding blocks 6 * 6 = 36"),
     ("fold(ones(2, 26, 36), (8, 8), 3)", "divisible by the product of kernel_size"),
 ]
+
+
+@pytest.mark.parametrize("axes", [1, 2, 3])
+def test_paddings_and_kernels_of_pools(tg, axes):
+    """A pad is at most half of the kernel, however far that reaches when it is dilated; means over three axes want
+    room for the kernel without the pad."""
+    functions, sizes = tg.nn.functional, itertools.product(range(1, 6), range(4), (1, 2), range(1, 6))
+    for kernel, padding, dilation, extent in sizes:
+        shape, others = (1, 2, *(6,) * (axes - 1), extent), (1,) * (axes - 1)
+        where = {"kernel_size": (*others, kernel), "padding": (*(0,) * (axes - 1), padding), "stride": 1}
+        windows = extent + 2 * padding - dilation * (kernel - 1)
+        fits = 2 * padding <= kernel and windows >= 1
+        for ceil_mode in (False, True):
+            options = {**where, "ceil_mode": ceil_mode}
+            found = _extent(getattr(functions, f"max_pool{axes}d"), tg.ones(shape), dilation=dilation, **options)
+            assert found == (windows if fits else None), (options, dilation, extent)
+            if dilation == 1:
+                found = _extent(getattr(functions, f"avg_pool{axes}d"), tg.ones(shape), **options)
+                assert found == (windows if fits and (axes < 3 or kernel <= extent) else None), (options, extent)
+
+
+def _extent(pool, x, **options):
+    try:
+        return pool(x, **options).shape[-1]
+    except RuntimeError:
+        return None
 
 
 @pytest.mark.parametrize("text, words", REFUSED)
