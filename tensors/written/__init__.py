@@ -1,1 +1,1 @@
-"""Values that are written through an index, and to axes that show an element again and again."""
+"""What is written through an index, to axes that show an element again and again, and through views."""
