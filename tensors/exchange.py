@@ -222,7 +222,9 @@ class Exchange:
         if self.ndarray.ndim == 0:
             raise TypeError("iteration over a 0-d tensor")
         itself: Any = self
-        return iter(itself.unbind()) if switches.enabled and itself.requires_grad else self._rows()
+        if type(self) in PLAIN and not (switches.enabled and itself.requires_grad):
+            return self._rows()
+        return iter(itself.unbind())
 
     def _rows(self) -> Iterator[Tensor]:
         """What `unbind` returns where there is no history, each when it is asked for."""

@@ -123,3 +123,26 @@ def test_extents_of_an_axis_without_elements(tg):
     for axis, shape in ((0, (0, 2)), (-1, (2, 0))):
         for count in (1, 2, 3):
             assert [tuple(part.shape) for part in tg.zeros(shape).chunk(count, axis)] == [shape] * count
+
+
+def test_rows_of_a_class_that_indexes_in_a_way_of_its_own(tg):
+    class Sevens(tg.Tensor):
+        def __getitem__(self, index):
+            return 7
+
+    class Sevenths(tg.nn.Parameter):
+        def __getitem__(self, index):
+            return 7
+
+    assert [row.tolist() for row in tg.ones(2, 2).as_subclass(Sevens)] == [[1.0, 1.0]] * 2
+    with tg.no_grad():
+        assert [row.tolist() for row in Sevenths(tg.ones(2, 2))] == [[1.0, 1.0]] * 2
+
+
+def test_rows_without_a_history_are_made_when_they_are_asked_for(tg):
+    x = tg.zeros(3, 2)
+    for i, row in enumerate(x):
+        row += i
+        if i < 2:
+            x[i + 1] += 1
+    assert x.tolist() == [[0.0, 0.0], [2.0, 2.0], [3.0, 3.0]]
