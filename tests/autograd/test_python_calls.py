@@ -50,6 +50,8 @@ CALLS = {
     "write of picks": (lambda: x.__setitem__(targets, y), 13),
     "stack, gradient": (lambda: tg.stack((tracked, y)), 20),
     "unbind of eight": (lambda: x.unbind(), 94),
+    "eight rows": (lambda: list(x), 77),
+    "eight rows, gradient": (lambda: list(tracked), 115),
     "layer_norm": (lambda: F.layer_norm(x, (8,), weight, bias), 30),
     "batch_norm": (lambda: norm(images), 147),  # one moves the running statistics, before or after the output
     "linear": (lambda: F.linear(x, y, bias), 27),
