@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from ..schedule.index import Index, Variable
+from ..schedule.index import Index, Loaded, Variable
 from ..schedule.live import form_cost
 from ..schedule.records import (
     Condition,
@@ -37,7 +37,7 @@ def invariants(stage: Stage) -> tuple[tuple[Let, ...], tuple[Statement, ...]]:
         return (), stage.body
     written = {statement.buffer for statement in stage.body if isinstance(statement, Store)}
     found = _Invariants({stage.loops[-1].name}, written)
-    inside = tuple(rest for statement in stage.body if (rest := found.rest(statement)) is not None)
+    inside = tuple(rest for statement in stage.body for rest in found.rest(statement))
     return (tuple(found.around), inside) if found.are_worth_it else ((), stage.body)
 
 
@@ -50,35 +50,39 @@ class _Invariants:
     around: list[Let] = field(default_factory=list)
     are_worth_it: bool = False
 
-    def rest(self, statement: Statement) -> Statement | None:
+    def rest(self, statement: Statement) -> tuple[Statement, ...]:
         """What remains of a statement inside the innermost loop."""
         if not isinstance(statement, Let):
-            return statement
+            return (statement,)
         if not any(map(self._varies, operands_in(statement))):
             self.around.append(statement)
             self.are_worth_it |= _is_choice(statement) or form_cost(statement.form) > 1
-            return None
+            return ()
         self.varying.add(statement.name)
-        return self._with_loads(statement) if statement.form == _CHOICE and _is_choice(statement) else statement
+        is_choice = statement.form == _CHOICE and _is_choice(statement)
+        return self._with_loads(statement) if is_choice else (statement,)
 
-    def _with_loads(self, choice: Let) -> Let:
-        """A choice between elements of which those that stay the same are at hand."""
-        operands = []
+    def _with_loads(self, choice: Let) -> tuple[Statement, ...]:
+        """A choice between elements of which those that stay the same are at hand, and those that an index points to
+        are read in any case."""
+        operands, loads = [], list[Let]()
         for name, operand in choice.operands:
-            if name in _SIDES and isinstance(operand, Load) and not operand.ranges and not self._varies(operand):
-                self.are_worth_it = True
+            if name in _SIDES and isinstance(operand, Load) and not operand.ranges:
                 load = replace(choice, name=f"{choice.name}_{name}", form="{x}", operands=(("x", operand),))
-                self.around.append(load)
-                operand = Value(load.name)
+                varies = self._varies(operand)
+                if not varies or _is_pointed_to(operand):
+                    self.are_worth_it = True
+                    (loads if varies else self.around).append(load)
+                    operand = Value(load.name)
             operands.append((name, operand))
-        return replace(choice, operands=tuple(operands))
+        return (*loads, replace(choice, operands=tuple(operands)))
 
     def _varies(self, operand: Operand) -> bool:
         if isinstance(operand, Value):
             return operand.name in self.varying
         if isinstance(operand, Local) or (isinstance(operand, Load) and operand.buffer in self.written):
             return True
-        return any(name in self.varying for index in indices(operand) for name in _names(index))
+        return any(atom.name in self.varying for index in indices(operand) for atom in _atoms(index))
 
 
 def _is_choice(let: Let) -> bool:
@@ -86,9 +90,13 @@ def _is_choice(let: Let) -> bool:
     return "?" in let.form and not any(isinstance(operand, Condition) for operand in operands_in(let))
 
 
-def _names(index: Index) -> Iterator[str]:
+def _is_pointed_to(load: Load) -> bool:
+    return any(isinstance(variable, Loaded) for variable in _atoms(load.index))
+
+
+def _atoms(index: Index) -> Iterator[Variable]:
     for atom, _ in index.terms:
         if isinstance(atom, Variable):
-            yield atom.name
+            yield atom
         else:
-            yield from _names(atom.of)
+            yield from _atoms(atom.of)

@@ -95,7 +95,7 @@ def _worth_keeping(node: Node, readers: dict[Node, list[Node]], found: set[Node]
 
 def _behind_views(node: Node, readers: dict[Node, list[Node]]) -> list[Node]:
     """The readers of a node's elements: those of views that show all of them count, and the views do not."""
-    found = []
+    found: list[Node] = []
     pending = [node]
     while pending:
         for user in readers[pending.pop()]:
