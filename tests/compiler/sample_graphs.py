@@ -377,9 +377,9 @@ def read_through_views(x, y):
     return {"a": transpose(costly, (1, 0)) + 1, "b": sum(reshape(costly, (12, 20)), (0,)), "c": reshape(costly, (240,))}
 
 
-@case(x="f32[2,5,6,8]", index="i64[7]")
-def rows_of_channels_last(x, index):
-    return {"a": take(reshape(transpose(x, (0, 2, 3, 1)), (96, 5)), index * 21 + 3) * 2}
+@case(x="f32[2,5,6,8]", index="i64[7]", b="bool[7,5]")
+def rows_of_channels_last(x, index, b):
+    return {"a": where(b, take(reshape(transpose(x, (0, 2, 3, 1)), (96, 5)), index * 21 + 3), 0.5)}
 
 
 @case(b="bool[24,40]", x="f32[24]", y="f64[24,40]")

@@ -129,6 +129,7 @@ def test_indices_from_memory_are_not_divided_with_what_decides_nothing():
     """A row of an image with the channels last: the channel is no part of the quotients."""
     schedule = make_schedule(CASES["rows_of_channels_last"])
     (index,) = {i for k in schedule.kernels for b, i in places_of(k) if b == "x_"}
+    assert "x_[" not in "".join(re.findall(r"\?.*", render(schedule)))  # it is read before the choice
     assert re.fullmatch(r"\(\((v\d+)\) / 48\) \* 240 \+ i1 \* 48 \+ \(\1\) % 48", str(index))
 
 
