@@ -99,7 +99,6 @@ log2 = elementary(
     "log2",
     np.log2,
     lambda g, x: g / (x * math.log(2)),
-    c="log2{f}({x})",
     doc=Doc(
         "The logarithm to base 2: minus infinity at 0, NaN below.",
         "tg.log2(tg.tensor([1., 8.]))",
@@ -110,7 +109,6 @@ log10 = elementary(
     "log10",
     np.log10,
     lambda g, x: g / (x * math.log(10)),
-    c="log10{f}({x})",
     doc=Doc(
         "The logarithm to base 10: minus infinity at 0, NaN below.",
         "tg.log10(tg.tensor([10., 2.]))",
@@ -246,7 +244,7 @@ hypot = pointwise(
     "hypot",
     inputs=("x", "y"),
     domain=floating_only("hypot_cpu"),
-    c="hypot{f}({x}, {y})",
+    c="tg_hypot{f}({x}, {y})",
     eval=np.hypot,
     vjp={"x": lambda g, x, out: g * (x / out), "y": lambda g, y, out: g * (y / out)},
     doc=Doc(

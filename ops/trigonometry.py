@@ -47,7 +47,6 @@ asin = elementary(
     "asin",
     np.arcsin,
     lambda g, x: g * rsqrt(1 - x * x),
-    c="asin{f}({x})",
     doc=Doc(
         "The angle in [-pi/2, pi/2] whose sine each element is; NaN outside of [-1, 1].",
         "tg.asin(tg.tensor([0., 1.]))",
@@ -58,7 +57,6 @@ acos = elementary(
     "acos",
     np.arccos,
     lambda g, x: g * -rsqrt(1 - x * x),
-    c="acos{f}({x})",
     doc=Doc(
         "The angle in [0, pi] whose cosine each element is; NaN outside of [-1, 1].",
         "tg.acos(tg.tensor([1., 0.]))",
@@ -69,7 +67,6 @@ atan = elementary(
     "atan",
     np.arctan,
     lambda g, x: g / (x * x + 1),
-    c="atan{f}({x})",
     doc=Doc(
         "The angle in (-pi/2, pi/2) whose tangent each element is.",
         "tg.atan(tg.tensor([0., 1.]))",
@@ -81,7 +78,6 @@ sinh = elementary(
     "sinh",
     np.sinh,
     lambda g, x: g * cosh(x),
-    c="sinh{f}({x})",
     doc=Doc(
         "The hyperbolic sine, ``(exp(input) - exp(-input)) / 2``.",
         "tg.sinh(tg.tensor([0., 1.]))",
@@ -92,7 +88,6 @@ cosh = elementary(
     "cosh",
     np.cosh,
     lambda g, x: g * sinh(x),
-    c="cosh{f}({x})",
     doc=Doc(
         "The hyperbolic cosine, ``(exp(input) + exp(-input)) / 2``.",
         "tg.cosh(tg.tensor([0., 1.]))",
@@ -113,7 +108,6 @@ asinh = elementary(
     "asinh",
     np.arcsinh,
     lambda g, x: g * rsqrt(x**2 + 1),
-    c="asinh{f}({x})",
     doc=Doc(
         "The number whose hyperbolic sine each element is.",
         "tg.asinh(tg.tensor([0., 1.]))",
@@ -132,7 +126,6 @@ acosh = elementary(
     "acosh",
     np.arccosh,
     _acosh_gradient,
-    c="acosh{f}({x})",
     doc=Doc(
         "The number of at least 0 whose hyperbolic cosine each element is; NaN below 1.",
         "tg.acosh(tg.tensor([1., 2.]))",
@@ -143,7 +136,6 @@ atanh = elementary(
     "atanh",
     np.arctanh,
     lambda g, x: g / (1 - x**2),
-    c="atanh{f}({x})",
     doc=Doc(
         "The number whose hyperbolic tangent each element is; infinite at -1 and 1, NaN beyond.",
         "tg.atanh(tg.tensor([0., 0.5]))",
@@ -156,7 +148,7 @@ atan2 = pointwise(
     "atan2",
     inputs=("x", "y"),
     domain=floating_domain,
-    c="atan2{f}({x}, {y})",
+    c="tg_atan2{f}({x}, {y})",
     eval=np.arctan2,
     vjp={
         "x": lambda g, x, y: where(eq(x * x + y * y, 0), 0, g * (y / (x * x + y * y))),

@@ -13,6 +13,7 @@ from ..schedule.index import Variable, of_variable, substituted
 from ..schedule.records import Accumulator, Ahead, Fold, Let, LoopKernel, Split, Stage, Statement
 from ..schedule.traffic import stage_indices
 from .comments import sanitised
+from .invariants import invariants
 from .sharing import SharedRecord, shared_record, worth
 
 #: Turns of both loops of a tile, where loops walk through memory in different orders: by elements, or by pieces, which
@@ -61,11 +62,12 @@ class Started:
 
 @dataclass(frozen=True)
 class StageRecord:
-    """One loop nest: what comes and is declared before it, its headers and lines, and what has to be put right after
-    it."""
+    """One loop nest: what comes and is declared before it, its headers, the lines around the innermost loop and in it,
+    and what has to be put right after it."""
 
     started: Started
     loops: tuple[Loop, ...]
+    around: tuple[str, ...]
     lines: tuple[str, ...]
     after: tuple[str, ...]
     before: tuple[str, ...] = ()
@@ -194,8 +196,8 @@ def _turned(stage: Stage) -> Variable | None:
     if _folds(stage) or last.extent < 2 * TILE:
         return None
     for index in stage_indices(stage):
-        along = [v for v in stage.loops if index.coefficient(v) == 1 and v.extent >= 2 * TILE]
-        if along and along[0] is not last and index.coefficient(last) >= TILE:
+        along = [v for v in stage.loops if index.coefficient(v) == 1 and v.extent >= TILE // 2]
+        if along and along[0] is not last and index.coefficient(last) >= TILE // 2:
             return along[0]
     return None
 
@@ -284,10 +286,12 @@ def _fetching(ahead: Iterable[Ahead], names: Names) -> Iterator[str]:
 
 
 def _stage(stage: Stage, names: Names, bounds: _Bounds) -> StageRecord:
+    around, inside = invariants(stage)
     return StageRecord(
         started=_started(stage.accumulators),
         loops=_nest(stage, bounds),
-        lines=tuple(line for statement in stage.body for line in statement_text(statement, names)),
+        around=tuple(line for statement in around for line in statement_text(statement, names)),
+        lines=tuple(line for statement in inside for line in statement_text(statement, names)),
         after=tuple(_ranked(a) for a in stage.accumulators if a.nan_flag),
     )
 

@@ -124,13 +124,25 @@ class Index:
 
 def _rejoined(sums: dict[Atom, int], constant: int) -> Index:
     """A sum of terms, where ``of / by * by + of % by`` is `of` again."""
-    for atom, coefficient in list(sums.items()):
-        if isinstance(atom, Remainder) and coefficient:
-            whole = Quotient(atom.of, atom.by)
-            if sums.get(whole) == coefficient * atom.by:
-                del sums[whole], sums[atom]
-                return Index(tuple((a, c) for a, c in sums.items() if c), constant) + atom.of * coefficient
+    for atom, coefficient in sums.items():
+        found = _above(sums, atom, coefficient) if isinstance(atom, Remainder) and coefficient else None
+        if found is not None:
+            above, joined = found
+            rest = tuple((a, c) for a, c in sums.items() if c and a not in (atom, above))
+            return Index(rest, constant) + joined * coefficient
     return Index(tuple((a, c) for a, c in sums.items() if c), constant)
+
+
+def _above(sums: Mapping[Atom, int], low: Remainder, coefficient: int) -> tuple[Atom, Index] | None:
+    """The term that goes on where the remainder in ``low * coefficient`` ends, all of the quotient or a remainder of
+    it, and what both are together."""
+    whole, step = Quotient(low.of, low.by), coefficient * low.by
+    if sums.get(whole) == step:
+        return whole, low.of
+    for atom, factor in sums.items():
+        if isinstance(atom, Remainder) and factor == step and atom.of == Index(((whole, 1),)):
+            return atom, modulo(low.of, low.by * atom.by)
+    return None
 
 
 def _term(atom: Atom, coefficient: int) -> str:
@@ -189,10 +201,10 @@ def divided(index: Index, by: int) -> Index:
     whole, rest = _split(index, by)
     if below(-1, rest.lowest) and below(rest.highest, by):
         return whole
-    common = gcd(by, rest.constant, *(c for _, c in rest.terms))
-    if common > 1 and below(-1, rest.lowest):
-        scaled = Index(tuple((a, c // common) for a, c in rest.terms), rest.constant // common)
-        return whole + Index(((Quotient(scaled, by // common), 1),))
+    coarse = _coarse(rest, by)
+    if coarse is not None:
+        step, high, _ = coarse
+        return whole + divided(high, by // step)
     if below(-1, rest.lowest):
         return whole + Index(((Quotient(rest, by), 1),))
     return Index(((Quotient(index, by), 1),))
@@ -205,6 +217,10 @@ def modulo(index: Index, by: int) -> Index:
     _, rest = _split(index, by)
     if below(-1, rest.lowest) and below(rest.highest, by):
         return rest
+    coarse = _coarse(rest, by)
+    if coarse is not None:
+        step, high, low = coarse
+        return modulo(high, by // step) * step + low
     return Index(((Remainder(rest if below(-1, rest.lowest) else index, by), 1),))
 
 
@@ -213,6 +229,20 @@ def _split(index: Index, by: int) -> tuple[Index, Index]:
     whole = tuple((a, c // by) for a, c in index.terms if c % by == 0)
     rest = tuple((a, c) for a, c in index.terms if c % by != 0)
     return Index(whole, index.constant // by), Index(rest, index.constant % by)
+
+
+def _coarse(index: Index, by: int) -> tuple[int, Index, Index] | None:
+    """(step, high, low) with index = step * high + low, where low is in 0 ... step - 1 and `step` divides `by`: what
+    low adds decides no quotient. The largest step that is more than 1, if there is one and high is never negative."""
+    step = by
+    terms = sorted(index.terms, key=lambda term: -abs(term[1]))
+    for place, (_, coefficient) in enumerate(terms):
+        step = gcd(step, coefficient)
+        low = Index(tuple(terms[place + 1 :]), index.constant % step)
+        if step > 1 and below(-1, low.lowest) and below(low.highest, step):
+            high = Index(tuple((a, c // step) for a, c in terms[: place + 1]), index.constant // step)
+            return (step, high, low) if below(-1, high.lowest) else None
+    return None
 
 
 def strides_of(shape: Sequence[int]) -> tuple[int, ...]:

@@ -10,6 +10,7 @@ from ..graph import Graph, Node, users
 from ..passes.widen_short_types import widen_short_types
 from .dots import is_dot
 from .lower import is_fold
+from .rewrites.overlaps import by_blocks
 from .rewrites.token_rows import in_rows
 from .row_blocks.recompute import with_recomputed_scores
 
@@ -17,7 +18,7 @@ from .row_blocks.recompute import with_recomputed_scores
 def prepared(graph: Graph) -> Graph:
     """`graph` with arithmetic on wide types only, folds of single elements as reshapes, products turned around, and
     copies where results need them."""
-    computed = without_empty_folds(widen_short_types(graph))
+    computed = without_empty_folds(by_blocks(widen_short_types(graph)))
     return _with_copies(with_recomputed_scores(in_rows(_with_products_turned(computed))))
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ...ops import movement
 from ...ops import reductions as folds
 from ...ops.arithmetic import maximum, minimum
-from ...ops.comparison import eq, isnan, where
+from ...ops.comparison import isnan, where
 from ...ops.division import floor_divide, remainder
 from ...ops.indexing import scatter, take
 from ...ops.logic import logical_and
@@ -105,13 +105,6 @@ def _maxima(x: Tensor, sliding: Sliding, counts: Shape) -> tuple[Tensor, Tensor]
     flat = movement.reshape(places, (rows, math.prod(counts)))
     out = pick(movement.reshape(x, (rows, math.prod(space))), flat)
     return movement.reshape(out, (*batch, *counts)), places
-
-
-def _picked(x: Tensor, place: Tensor, axis: int) -> Tensor:
-    """The elements of x at one `place` along `axis` each."""
-    shape = x.ndarray.shape
-    there = movement.reshape(place, (*shape[:axis], 1, *shape[axis + 1 :]))
-    return folds.sum(where(eq(iota(shape, axis, int64), there), x, full((), 0, x.dtype)), (axis,))
 
 
 def _check_axes(name: str, input: Tensor, axes: int) -> None:
@@ -283,14 +276,25 @@ def _adaptive_maxima(input: Tensor, space: Shape, targets: Shape) -> tuple[Tenso
     """Each window is looked at as far as the longest reaches, and masked behind its end."""
     batch = input.ndarray.shape[: input.ndarray.ndim - len(space)]
     places, inside = _uneven_places(space, targets)
-    rows = movement.transpose(movement.reshape(movement.by_rows(input), (math.prod(batch), math.prod(space))), (1, 0))
-    taken = take(rows, places)  # [longest, *targets, batch]
+    lines = movement.reshape(movement.by_rows(input), (math.prod(batch), math.prod(space)))
+    taken = take(movement.transpose(lines.detach(), (1, 0)), places)  # [longest, *targets, batch]
     last = taken.ndarray.ndim - 1
     seen = movement.reshape(movement.transpose(taken, (last, *range(last))), (*batch, *places.ndarray.shape))
-    within = where(inside, seen.detach(), full((), _lowest(input), input.dtype))
-    chosen = place_of_maximum(within, len(batch))
-    there = movement.broadcast(places, seen.ndarray.shape)
-    return _picked(seen, chosen, len(batch)), _picked(there, chosen, len(batch))
+    within = where(inside, seen, full((), _lowest(input), input.dtype))
+    found = _places_in_space(place_of_maximum(within, len(batch)), space, targets)
+    out = pick(lines, movement.reshape(found, (math.prod(batch), math.prod(targets))))
+    return movement.reshape(out, (*batch, *targets)), found
+
+
+def _places_in_space(chosen: Any, space: Shape, targets: Shape) -> Any:
+    """Where the elements of uneven windows stand that are `chosen` in the longest."""
+    positions: list[Any] = []
+    shape, first = chosen.ndarray.shape, chosen.ndarray.ndim - len(space)
+    for a, (extent, n) in reversed(list(enumerate(zip(space, targets, strict=True)))):
+        longest, number = max(_lengths(extent, n)), iota(shape, first + a, int64)
+        positions.insert(0, floor_divide(number * extent, n) + remainder(chosen, longest))
+        chosen = floor_divide(chosen, longest)
+    return _ravelled(positions, space)
 
 
 def _adaptive_max_pool(axes: int) -> AdaptiveMaxPooling:

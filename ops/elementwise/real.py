@@ -16,7 +16,7 @@ from ..pointwise import bool_result, cast, floating_domain, pointwise
 from ..sources import zeros
 from ..types import DType, bool_, int32
 
-exp2 = elementary("exp2", np.exp2, lambda g, out: g * (out * math.log(2)), c="exp2{f}({x})")
+exp2 = elementary("exp2", np.exp2, lambda g, out: g * (out * math.log(2)))
 
 copysign = pointwise(
     "copysign",

@@ -18,6 +18,7 @@ _HEAD = """\
 #include <math.h>
 
 #include "tg_inline.h"
+#include "tg_math_double.h"
 
 #define TG_SPECIAL __attribute__((unused, noinline)) static
 
@@ -137,14 +138,15 @@ def _function(name: str) -> Any:
 class Text:
     """The mathematics that writes the lines of a C function."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, is_straight: bool) -> None:
         self.name = name
+        self.is_straight = is_straight  # sums are written out
         self.lines: list[str] = []
         self.tables: list[str] = []
         self._count = 0
         self._indent = "    "
 
-    exp, log, log1p, expm1 = map(_function, ("exp", "log", "log1p", "expm1"))
+    exp, log, log1p, expm1 = map(_function, ("tg_exp", "tg_log", "tg_log1p", "expm1"))
     sin, cos, tan, acos, sqrt = map(_function, ("sin", "cos", "tan", "acos", "sqrt"))
     floor, round, trunc, abs = map(_function, ("floor", "rint", "trunc", "fabs"))
     pow, copysign = map(_function, ("pow", "copysign"))
@@ -171,10 +173,21 @@ class Text:
 
     def polynomial(self, coefficients: Sequence[float], x: Any) -> Value:
         """A polynomial, see `Arrays`."""
+        if self.is_straight:
+            value = self.new(f"{_c(x)} * {_c(coefficients[0])} + {_c(coefficients[1])}")
+            for coefficient in coefficients[2:]:
+                value = self.new(f"{value.name} * {_c(x)} + {_c(coefficient)}")
+            return value
         return self._sum("tg_special_sum_powers", coefficients, x)
 
     def chebyshev(self, coefficients: Sequence[float], x: Any) -> Value:
         """A sum of Chebyshev polynomials, see `Arrays`."""
+        if self.is_straight:
+            twice = self.new(f"{_c(x)} + {_c(x)}")
+            before, last = _c(0), _c(coefficients[0])
+            for coefficient in coefficients[1:-1]:
+                before, last = last, self.new(f"{twice.name} * {last} - {before} + {_c(coefficient)}").name
+            return self.new(f"{_c(x)} * {last} - {before} + {_c(coefficients[-1])}")
         return self._sum("tg_special_sum_chebyshev", coefficients, x)
 
     def _sum(self, function: str, coefficients: Sequence[float], x: Any) -> Value:
@@ -222,19 +235,46 @@ def _without_unread(lines: Sequence[str]) -> list[str]:
     return kept[::-1]
 
 
-def c_function(formula: Formula) -> str:
-    """The C of one formula: its tables, its function of doubles, and that of floats."""
-    text = Text(formula.name)
+#: Of a straight function, so many lines are copied into each loop that calls it.
+MOST_LINES = 240
+#: Calls that a vector loop can hold: of what is one instruction, and of functions without a branch.
+_IN_VECTORS = {"tg_exp", "tg_log", "tg_log1p", "sqrt", "floor", "rint", "trunc", "fabs", "copysign"}
+
+
+def c_functions(formulas: Iterable[Formula]) -> list[str]:
+    """The C of formulas, those that are called first: their tables, functions of doubles, and those of floats. Where a
+    function is short, has no loop and calls its like alone, loops of calls become vector code."""
+    inside = dict.fromkeys(_IN_VECTORS, 1)  # the lines of functions that may be copied
+    made = []
+    for formula in formulas:
+        text, lines = _written(formula, is_straight=True)
+        called = [name for line in lines for name in re.findall(r"(\w+)\(", line)]
+        length = len(lines) + sum(inside.get(name, MOST_LINES) for name in called)
+        is_short = length <= MOST_LINES and not any(line.lstrip().startswith("for ") for line in lines)
+        if is_short:
+            inside[f"tg_special_{formula.name}"] = length
+        else:
+            text, lines = _written(formula, is_straight=False)
+        made.append(_function_of(formula, text, lines, "TG_INLINE" if is_short else "TG_SPECIAL"))
+    return made
+
+
+def _written(formula: Formula, is_straight: bool) -> tuple[Text, list[str]]:
+    text = Text(formula.name, is_straight)
     operands = [Value(text, name) for name in formula.inputs]
     result = _c(formula.body(text, *operands))
+    return text, _without_unread([*text.lines, f"    return {result};"])
+
+
+def _function_of(formula: Formula, text: Text, lines: Sequence[str], kind: str) -> str:
     head = f"tg_special_{formula.name}"
-    doubles, floats = (", ".join(f"{kind} {name}" for name in formula.inputs) for kind in ("double", "float"))
+    doubles, floats = (", ".join(f"{type} {name}" for name in formula.inputs) for type in ("double", "float"))
     wide = ", ".join(f"(double){name}" for name in formula.inputs)
-    body = "\n".join(_without_unread([*text.lines, f"    return {result};"]))
+    body = "\n".join(lines)
     return "\n".join(
         [
             *text.tables,
-            f"TG_SPECIAL double {head}({doubles})\n{{\n{body}\n}}",
+            f"{kind} double {head}({doubles})\n{{\n{body}\n}}",
             f"TG_INLINE float {head}f({floats}) {{ return (float){head}({wide}); }}\n",
         ]
     )
@@ -242,5 +282,4 @@ def c_function(formula: Formula) -> str:
 
 def header(formulas: Iterable[Formula]) -> str:
     """The text of ``tg_special.h``."""
-    functions = [c_function(formula) for formula in formulas]
-    return "\n".join([_HEAD, *functions, "#endif\n"])
+    return "\n".join([_HEAD, *c_functions(formulas), "#endif\n"])

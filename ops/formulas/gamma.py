@@ -9,19 +9,30 @@ from . import coefficients as c
 from .error import erfc
 from .language import formula
 
+#: Taylor's series of sin(x) / x in x**2, the highest power first: right to the last place up to pi / 2.
+SINE = tuple((-1) ** k / math.factorial(2 * k + 1) for k in range(12, -1, -1))
+
+
+@formula
+def sine_to_quarter(m: Any, x: Any) -> Any:
+    """sin(pi x) for -0.5 <= x <= 0.5."""
+    angle = math.pi * x
+    return angle * m.polynomial(SINE, angle * angle)
+
 
 @formula
 def sin_pi(m: Any, x: Any) -> Any:
     """sin(pi x), 0 at whole numbers."""
     n = m.round(x)
-    sine = m.sin(math.pi * (x - n))
+    sine = sine_to_quarter(m, x - n)
     return m.where(n - 2 * m.floor(n * 0.5) == 0, sine, -sine)
 
 
 @formula
 def tan_pi(m: Any, x: Any) -> Any:
     """tan(pi x), 0 at whole numbers."""
-    return m.tan(math.pi * (x - m.round(x)))
+    rest = x - m.round(x)
+    return sine_to_quarter(m, rest) / sine_to_quarter(m, 0.5 - m.abs(rest))
 
 
 @formula

@@ -5,6 +5,7 @@
 #include "tg_math_double.h"
 #include "tg_math_float.h"
 #include "tg_math_integer.h"
+#include "tg_math_wide.h"
 #include "tg_rank.h"
 #include "tg_short.h"
 

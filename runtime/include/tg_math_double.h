@@ -1,4 +1,4 @@
-/* float64: libm, or one expression; exp, which rows of softmax are full of, is a series. The names are those of
+/* float64: libm, or one expression; exp and logarithms, which rows of softmax are full of, are series. The names are those of
  * tg_math_float.h without the last f. */
 #ifndef TG_MATH_DOUBLE_H
 #define TG_MATH_DOUBLE_H
@@ -38,9 +38,51 @@ TG_INLINE double tg_exp(double x)
     return (y * tg_from_bits_double((uint64_t)(half + 1023) << 52)) * tg_from_bits_double((uint64_t)(n - half + 1023) << 52);
 }
 
+/* log(u + low) for u > 0 and a `low` that is smaller than its last place. u = 2^k (1 + f) with 1 + f around 1, and log(1 + f)
+ * is twice the series of atanh at s = f / (2 + f): 2 s = f - s f. */
+TG_INLINE double tg_log_sum(double u, double low)
+{
+    const int is_tiny = u < 0x1p-1022;
+    const uint64_t half_root = 0x3fe6a09e667f3bcd; /* sqrt(1 / 2): what lies above it counts to the next power */
+    const uint64_t bits = tg_bits_double(is_tiny ? u * 0x1p54 : u) + (0x3ff0000000000000 - half_root);
+    const double whole = tg_from_bits_double(0x4330000000000000 | (bits >> 52)); /* 2^52 + 1023 + k, for machines */
+    const double k = whole - (is_tiny ? 0x1p52 + 1077.0 : 0x1p52 + 1023.0); /* that do not convert int64 in vectors */
+    const double f = tg_from_bits_double((bits & 0xfffffffffffff) + half_root) - 1.0;
+    const double s = f / (2.0 + f), z = s * s;
+    double p = 0x1.642c8590b2164p-4;
+    p = tg_fma(p, z, 0x1.8618618618618p-4);
+    p = tg_fma(p, z, 0x1.af286bca1af28p-4);
+    p = tg_fma(p, z, 0x1.e1e1e1e1e1e1ep-4);
+    p = tg_fma(p, z, 0x1.1111111111111p-3);
+    p = tg_fma(p, z, 0x1.3b13b13b13b14p-3);
+    p = tg_fma(p, z, 0x1.745d1745d1746p-3);
+    p = tg_fma(p, z, 0x1.c71c71c71c71cp-3);
+    p = tg_fma(p, z, 0x1.2492492492492p-2);
+    p = tg_fma(p, z, 0x1.999999999999ap-2);
+    p = tg_fma(p, z, 0x1.5555555555555p-1);
+    const double lowest = low / u + k * 0x1.cf79abc9e3b39p-40;
+    return k * 0x1.62e42fefa0000p-1 + (f - (s * (f - z * p) - lowest));
+}
+
+/* The logarithm where it is no finite number: of 0, of what is below, of infinity and NaN. */
+TG_INLINE double tg_log_ends(double x, double y)
+{
+    const double above = x < INFINITY ? y : x;
+    return x > 0.0 ? above : (x == 0.0 ? -INFINITY : NAN);
+}
+
+/* max 1.0 ulp */
+TG_INLINE double tg_log(double x) { return tg_log_ends(x, tg_log_sum(x, 0.0)); }
+
+/* max 1.0 ulp; 1 + x is `u` and what its rounding left */
+TG_INLINE double tg_log1p(double x)
+{
+    const double u = 1.0 + x, most = u - 1.0;
+    const double y = tg_log_ends(u, tg_log_sum(u, (1.0 - (u - most)) + (x - most)));
+    return x == 0.0 ? x : y;
+}
+
 TG_INLINE double tg_expm1(double x) { return expm1(x); }
-TG_INLINE double tg_log(double x) { return log(x); }
-TG_INLINE double tg_log1p(double x) { return log1p(x); }
 TG_INLINE double tg_tanh(double x) { return tanh(x); }
 TG_INLINE double tg_erf(double x) { return erf(x); }
 TG_INLINE double tg_sin(double x) { return sin(x); }
@@ -67,7 +109,7 @@ TG_INLINE double tg_sigmoid(double x)
 
 TG_INLINE double tg_log_sigmoid(double x)
 {
-    return (x < 0.0 ? x : 0.0) - log1p(tg_exp(-__builtin_fabs(x)));
+    return (x < 0.0 ? x : 0.0) - tg_log1p(tg_exp(-__builtin_fabs(x)));
 }
 
 TG_INLINE double tg_remainder(double a, double b)

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "tg_inline.h"
+#include "tg_math_double.h"
 
 #define TG_SPECIAL __attribute__((unused, noinline)) static
 
@@ -35,24 +36,7 @@ TG_INLINE double tg_special_sum_chebyshev(const double *c, int n, double x)
     return x * last - before + c[n - 1];
 }
 
-__attribute__((unused)) static const double tg_special_table_i0e_0[30] = {
-    (-4.4153416464793395e-18), 3.3307945188222384e-17, (-2.431279846547955e-16), 1.715391285555133e-15,
-    (-1.1685332877993451e-14), 7.676185498604936e-14, (-4.856446783111929e-13), 2.95505266312964e-12,
-    (-1.726826291441556e-11), 9.675809035373237e-11, (-5.189795601635263e-10), 2.6598237246823866e-09,
-    (-1.300025009986248e-08), 6.046995022541919e-08, (-2.670793853940612e-07), 1.1173875391201037e-06,
-    (-4.4167383584587505e-06), 1.6448448070728896e-05, (-5.754195010082104e-05), 0.00018850288509584165,
-    (-0.0005763755745385824), 0.0016394756169413357, (-0.004324309995050576), 0.010546460394594998,
-    (-0.02373741480589947), 0.04930528423967071, (-0.09490109704804764), 0.17162090152220877,
-    (-0.3046826723431984), 0.33839763720473803};
-__attribute__((unused)) static const double tg_special_table_i0e_1[25] = {
-    (-7.233180487874754e-18), (-4.830504485944182e-18), 4.46562142029676e-17, 3.461222867697461e-17,
-    (-2.8276239805165836e-16), (-3.425485619677219e-16), 1.7725601330565263e-15, 3.8116806693526224e-15,
-    (-9.554846698828307e-15), (-4.150569347287222e-14), 1.54008621752141e-14, 3.8527783827421426e-13,
-    7.180124451383666e-13, (-1.7941785315068062e-12), (-1.3215811840447713e-11), (-3.1499165279632416e-11),
-    1.1889147107846439e-11, 4.94060238822497e-10, 3.3962320257083865e-09, 2.266668990498178e-08,
-    2.0489185894690638e-07, 2.8913705208347567e-06, 6.889758346916825e-05, 0.0033691164782556943,
-    0.4022452055070544};
-TG_SPECIAL double tg_special_i0e(double x)
+TG_INLINE double tg_special_i0e(double x)
 {
     const int is1 = x != x;
     const double v2 = fabs(x);
@@ -62,38 +46,74 @@ TG_SPECIAL double tg_special_i0e(double x)
     const double v6 = is5 ? 8.0 : v2;
     const double v7 = v4 * 0.25;
     const double v8 = v7 - 1.0;
-    const double v9 = tg_special_sum_chebyshev(tg_special_table_i0e_0, 30, v8);
-    const double v10 = 1.0 * v9;
-    const int is11 = v2 <= 8.0;
-    const double v12 = 16.0 / v6;
-    const double v13 = v12 - 1.0;
-    const double v14 = tg_special_sum_chebyshev(tg_special_table_i0e_1, 25, v13);
-    const double v15 = sqrt(v6);
-    const double v16 = v14 / v15;
-    const double v17 = is11 ? v10 : v16;
-    const double v18 = is1 ? x : v17;
-    return v18;
+    const double v9 = v8 + v8;
+    const double v10 = v9 * (-4.4153416464793395e-18) - 0.0 + 3.3307945188222384e-17;
+    const double v11 = v9 * v10 - (-4.4153416464793395e-18) + (-2.431279846547955e-16);
+    const double v12 = v9 * v11 - v10 + 1.715391285555133e-15;
+    const double v13 = v9 * v12 - v11 + (-1.1685332877993451e-14);
+    const double v14 = v9 * v13 - v12 + 7.676185498604936e-14;
+    const double v15 = v9 * v14 - v13 + (-4.856446783111929e-13);
+    const double v16 = v9 * v15 - v14 + 2.95505266312964e-12;
+    const double v17 = v9 * v16 - v15 + (-1.726826291441556e-11);
+    const double v18 = v9 * v17 - v16 + 9.675809035373237e-11;
+    const double v19 = v9 * v18 - v17 + (-5.189795601635263e-10);
+    const double v20 = v9 * v19 - v18 + 2.6598237246823866e-09;
+    const double v21 = v9 * v20 - v19 + (-1.300025009986248e-08);
+    const double v22 = v9 * v21 - v20 + 6.046995022541919e-08;
+    const double v23 = v9 * v22 - v21 + (-2.670793853940612e-07);
+    const double v24 = v9 * v23 - v22 + 1.1173875391201037e-06;
+    const double v25 = v9 * v24 - v23 + (-4.4167383584587505e-06);
+    const double v26 = v9 * v25 - v24 + 1.6448448070728896e-05;
+    const double v27 = v9 * v26 - v25 + (-5.754195010082104e-05);
+    const double v28 = v9 * v27 - v26 + 0.00018850288509584165;
+    const double v29 = v9 * v28 - v27 + (-0.0005763755745385824);
+    const double v30 = v9 * v29 - v28 + 0.0016394756169413357;
+    const double v31 = v9 * v30 - v29 + (-0.004324309995050576);
+    const double v32 = v9 * v31 - v30 + 0.010546460394594998;
+    const double v33 = v9 * v32 - v31 + (-0.02373741480589947);
+    const double v34 = v9 * v33 - v32 + 0.04930528423967071;
+    const double v35 = v9 * v34 - v33 + (-0.09490109704804764);
+    const double v36 = v9 * v35 - v34 + 0.17162090152220877;
+    const double v37 = v9 * v36 - v35 + (-0.3046826723431984);
+    const double v38 = v8 * v37 - v36 + 0.33839763720473803;
+    const double v39 = 1.0 * v38;
+    const int is40 = v2 <= 8.0;
+    const double v41 = 16.0 / v6;
+    const double v42 = v41 - 1.0;
+    const double v43 = v42 + v42;
+    const double v44 = v43 * (-7.233180487874754e-18) - 0.0 + (-4.830504485944182e-18);
+    const double v45 = v43 * v44 - (-7.233180487874754e-18) + 4.46562142029676e-17;
+    const double v46 = v43 * v45 - v44 + 3.461222867697461e-17;
+    const double v47 = v43 * v46 - v45 + (-2.8276239805165836e-16);
+    const double v48 = v43 * v47 - v46 + (-3.425485619677219e-16);
+    const double v49 = v43 * v48 - v47 + 1.7725601330565263e-15;
+    const double v50 = v43 * v49 - v48 + 3.8116806693526224e-15;
+    const double v51 = v43 * v50 - v49 + (-9.554846698828307e-15);
+    const double v52 = v43 * v51 - v50 + (-4.150569347287222e-14);
+    const double v53 = v43 * v52 - v51 + 1.54008621752141e-14;
+    const double v54 = v43 * v53 - v52 + 3.8527783827421426e-13;
+    const double v55 = v43 * v54 - v53 + 7.180124451383666e-13;
+    const double v56 = v43 * v55 - v54 + (-1.7941785315068062e-12);
+    const double v57 = v43 * v56 - v55 + (-1.3215811840447713e-11);
+    const double v58 = v43 * v57 - v56 + (-3.1499165279632416e-11);
+    const double v59 = v43 * v58 - v57 + 1.1889147107846439e-11;
+    const double v60 = v43 * v59 - v58 + 4.94060238822497e-10;
+    const double v61 = v43 * v60 - v59 + 3.3962320257083865e-09;
+    const double v62 = v43 * v61 - v60 + 2.266668990498178e-08;
+    const double v63 = v43 * v62 - v61 + 2.0489185894690638e-07;
+    const double v64 = v43 * v63 - v62 + 2.8913705208347567e-06;
+    const double v65 = v43 * v64 - v63 + 6.889758346916825e-05;
+    const double v66 = v43 * v65 - v64 + 0.0033691164782556943;
+    const double v67 = v42 * v66 - v65 + 0.4022452055070544;
+    const double v68 = sqrt(v6);
+    const double v69 = v67 / v68;
+    const double v70 = is40 ? v39 : v69;
+    const double v71 = is1 ? x : v70;
+    return v71;
 }
 TG_INLINE float tg_special_i0ef(float x) { return (float)tg_special_i0e((double)x); }
 
-__attribute__((unused)) static const double tg_special_table_i1e_0[29] = {
-    2.7779141127610464e-18, (-2.111421214358166e-17), 1.5536319577362005e-16, (-1.1055969477353862e-15),
-    7.600684294735408e-15, (-5.042185504727912e-14), 3.223793365945575e-13, (-1.9839743977649436e-12),
-    1.1736186298890901e-11, (-6.663489723502027e-11), 3.625590281552117e-10, (-1.8872497517228294e-09),
-    9.381537386495773e-09, (-4.445059128796328e-08), 2.0032947535521353e-07, (-8.568720264695455e-07),
-    3.4702513081376785e-06, (-1.3273163656039436e-05), 4.781565107550054e-05, (-0.00016176081582589674),
-    0.0005122859561685758, (-0.0015135724506312532), 0.004156422944312888, (-0.010564084894626197),
-    0.024726449030626516, (-0.05294598120809499), 0.1026436586898471, (-0.17641651835783406),
-    0.12629359322181682};
-__attribute__((unused)) static const double tg_special_table_i1e_1[25] = {
-    7.517296310842104e-18, 4.414348323071708e-18, (-4.650305368489358e-17), (-3.209525921993424e-17),
-    2.96262899764595e-16, 3.3082023109209285e-16, (-1.8803547755107825e-15), (-3.8144030724370075e-15),
-    1.0420276984128802e-14, 4.272440016711951e-14, (-2.1015418427726643e-14), (-4.0835511110921974e-13),
-    (-7.198551776245908e-13), 2.0356285441470896e-12, 1.4125807436613782e-11, 3.2526035830154884e-11,
-    (-1.8974958123505413e-11), (-5.589743462196584e-10), (-3.835380385964237e-09), (-2.6314688468895196e-08),
-    (-2.512236237870209e-07), (-3.882564808877691e-06), (-0.00011058893876262371), (-0.009761097491361469),
-    0.38928811750914005};
-TG_SPECIAL double tg_special_i1e(double x)
+TG_INLINE double tg_special_i1e(double x)
 {
     const double v1 = fabs(x);
     const int is2 = v1 <= 8.0;
@@ -104,30 +124,82 @@ TG_SPECIAL double tg_special_i1e(double x)
     const double v7 = is6 ? 8.0 : v1;
     const double v8 = v5 * 0.25;
     const double v9 = v8 - 1.0;
-    const double v10 = tg_special_sum_chebyshev(tg_special_table_i1e_0, 29, v9);
-    const double v11 = v3 * v10;
-    const int is12 = v1 <= 8.0;
-    const double v13 = 16.0 / v7;
-    const double v14 = v13 - 1.0;
-    const double v15 = tg_special_sum_chebyshev(tg_special_table_i1e_1, 25, v14);
-    const double v16 = sqrt(v7);
-    const double v17 = v15 / v16;
-    const double v18 = is12 ? v11 : v17;
-    const int is19 = x != x;
-    const int is20 = x < 0.0;
-    const double v21 = -v18;
-    const double v22 = is20 ? v21 : v18;
-    const double v23 = is19 ? x : v22;
-    return v23;
+    const double v10 = v9 + v9;
+    const double v11 = v10 * 2.7779141127610464e-18 - 0.0 + (-2.111421214358166e-17);
+    const double v12 = v10 * v11 - 2.7779141127610464e-18 + 1.5536319577362005e-16;
+    const double v13 = v10 * v12 - v11 + (-1.1055969477353862e-15);
+    const double v14 = v10 * v13 - v12 + 7.600684294735408e-15;
+    const double v15 = v10 * v14 - v13 + (-5.042185504727912e-14);
+    const double v16 = v10 * v15 - v14 + 3.223793365945575e-13;
+    const double v17 = v10 * v16 - v15 + (-1.9839743977649436e-12);
+    const double v18 = v10 * v17 - v16 + 1.1736186298890901e-11;
+    const double v19 = v10 * v18 - v17 + (-6.663489723502027e-11);
+    const double v20 = v10 * v19 - v18 + 3.625590281552117e-10;
+    const double v21 = v10 * v20 - v19 + (-1.8872497517228294e-09);
+    const double v22 = v10 * v21 - v20 + 9.381537386495773e-09;
+    const double v23 = v10 * v22 - v21 + (-4.445059128796328e-08);
+    const double v24 = v10 * v23 - v22 + 2.0032947535521353e-07;
+    const double v25 = v10 * v24 - v23 + (-8.568720264695455e-07);
+    const double v26 = v10 * v25 - v24 + 3.4702513081376785e-06;
+    const double v27 = v10 * v26 - v25 + (-1.3273163656039436e-05);
+    const double v28 = v10 * v27 - v26 + 4.781565107550054e-05;
+    const double v29 = v10 * v28 - v27 + (-0.00016176081582589674);
+    const double v30 = v10 * v29 - v28 + 0.0005122859561685758;
+    const double v31 = v10 * v30 - v29 + (-0.0015135724506312532);
+    const double v32 = v10 * v31 - v30 + 0.004156422944312888;
+    const double v33 = v10 * v32 - v31 + (-0.010564084894626197);
+    const double v34 = v10 * v33 - v32 + 0.024726449030626516;
+    const double v35 = v10 * v34 - v33 + (-0.05294598120809499);
+    const double v36 = v10 * v35 - v34 + 0.1026436586898471;
+    const double v37 = v10 * v36 - v35 + (-0.17641651835783406);
+    const double v38 = v9 * v37 - v36 + 0.12629359322181682;
+    const double v39 = v3 * v38;
+    const int is40 = v1 <= 8.0;
+    const double v41 = 16.0 / v7;
+    const double v42 = v41 - 1.0;
+    const double v43 = v42 + v42;
+    const double v44 = v43 * 7.517296310842104e-18 - 0.0 + 4.414348323071708e-18;
+    const double v45 = v43 * v44 - 7.517296310842104e-18 + (-4.650305368489358e-17);
+    const double v46 = v43 * v45 - v44 + (-3.209525921993424e-17);
+    const double v47 = v43 * v46 - v45 + 2.96262899764595e-16;
+    const double v48 = v43 * v47 - v46 + 3.3082023109209285e-16;
+    const double v49 = v43 * v48 - v47 + (-1.8803547755107825e-15);
+    const double v50 = v43 * v49 - v48 + (-3.8144030724370075e-15);
+    const double v51 = v43 * v50 - v49 + 1.0420276984128802e-14;
+    const double v52 = v43 * v51 - v50 + 4.272440016711951e-14;
+    const double v53 = v43 * v52 - v51 + (-2.1015418427726643e-14);
+    const double v54 = v43 * v53 - v52 + (-4.0835511110921974e-13);
+    const double v55 = v43 * v54 - v53 + (-7.198551776245908e-13);
+    const double v56 = v43 * v55 - v54 + 2.0356285441470896e-12;
+    const double v57 = v43 * v56 - v55 + 1.4125807436613782e-11;
+    const double v58 = v43 * v57 - v56 + 3.2526035830154884e-11;
+    const double v59 = v43 * v58 - v57 + (-1.8974958123505413e-11);
+    const double v60 = v43 * v59 - v58 + (-5.589743462196584e-10);
+    const double v61 = v43 * v60 - v59 + (-3.835380385964237e-09);
+    const double v62 = v43 * v61 - v60 + (-2.6314688468895196e-08);
+    const double v63 = v43 * v62 - v61 + (-2.512236237870209e-07);
+    const double v64 = v43 * v63 - v62 + (-3.882564808877691e-06);
+    const double v65 = v43 * v64 - v63 + (-0.00011058893876262371);
+    const double v66 = v43 * v65 - v64 + (-0.009761097491361469);
+    const double v67 = v42 * v66 - v65 + 0.38928811750914005;
+    const double v68 = sqrt(v7);
+    const double v69 = v67 / v68;
+    const double v70 = is40 ? v39 : v69;
+    const int is71 = x != x;
+    const int is72 = x < 0.0;
+    const double v73 = -v70;
+    const double v74 = is72 ? v73 : v70;
+    const double v75 = is71 ? x : v74;
+    return v75;
 }
 TG_INLINE float tg_special_i1ef(float x) { return (float)tg_special_i1e((double)x); }
 
-TG_SPECIAL double tg_special_i0(double x)
+TG_INLINE double tg_special_i0(double x)
 {
     const double v1 = tg_special_i0e(x);
     const double v2 = fabs(x);
     const double v3 = 0.5 * v2;
-    const double v4 = exp(v3);
+    const double v4 = tg_exp(v3);
     const int is5 = v2 == INFINITY;
     const double v6 = copysign(INFINITY, v1);
     const double v7 = v1 * v4;
@@ -137,7 +209,7 @@ TG_SPECIAL double tg_special_i0(double x)
 }
 TG_INLINE float tg_special_i0f(float x) { return (float)tg_special_i0((double)x); }
 
-TG_SPECIAL double tg_special_i1(double x)
+TG_INLINE double tg_special_i1(double x)
 {
     const double v1 = fabs(x);
     const int is2 = v1 == INFINITY;
@@ -145,7 +217,7 @@ TG_SPECIAL double tg_special_i1(double x)
     const double v4 = is2 ? x : v3;
     const double v5 = fabs(x);
     const double v6 = 0.5 * v5;
-    const double v7 = exp(v6);
+    const double v7 = tg_exp(v6);
     const int is8 = v5 == INFINITY;
     const double v9 = copysign(INFINITY, v4);
     const double v10 = v4 * v7;
@@ -299,7 +371,7 @@ TG_SPECIAL double tg_special_bessel_y0(double x)
     const int is2 = x < 8.0;
     const int is3 = is1 & is2;
     const double v4 = is3 ? x : 1.0;
-    const double v5 = log(v4);
+    const double v5 = tg_log(v4);
     const double v6 = 0.6366197723675814 * v5;
     const double v7 = tg_special_bessel_j0(v4);
     const double v8 = v6 * v7;
@@ -366,7 +438,7 @@ TG_SPECIAL double tg_special_bessel_y1(double x)
     const double v7 = v6 - 1.0;
     const double v8 = tg_special_sum_chebyshev(tg_special_table_bessel_y1_0, 17, v7);
     const double v9 = v4 * v8;
-    const double v10 = log(v4);
+    const double v10 = tg_log(v4);
     const double v11 = tg_special_bessel_j1(v4);
     const double v12 = v10 * v11;
     const double v13 = 1.0 / v4;
@@ -404,54 +476,57 @@ TG_SPECIAL double tg_special_bessel_y1(double x)
 }
 TG_INLINE float tg_special_bessel_y1f(float x) { return (float)tg_special_bessel_y1((double)x); }
 
-__attribute__((unused)) static const double tg_special_table_k0_near_0[10] = {
-    1.3744654358807508e-16, 4.2598161427910826e-14, 1.0349695257633625e-11, 1.904516377220209e-09,
-    2.5347910790261494e-07, 2.286212103119452e-05, 0.001264615411446926, 0.0359799365153615,
-    0.3442898999246285, (-0.2676636966169514)};
-TG_SPECIAL double tg_special_k0_near(double x)
+TG_INLINE double tg_special_k0_near(double x)
 {
     const double v1 = x * x;
     const double v2 = v1 * 0.5;
     const double v3 = v2 - 1.0;
-    const double v4 = tg_special_sum_chebyshev(tg_special_table_k0_near_0, 10, v3);
-    const double v5 = 0.5 * x;
-    const double v6 = log(v5);
-    const double v7 = tg_special_i0(x);
-    const double v8 = v6 * v7;
-    const double v9 = v4 - v8;
-    return v9;
+    const double v4 = v3 + v3;
+    const double v5 = v4 * 1.3744654358807508e-16 - 0.0 + 4.2598161427910826e-14;
+    const double v6 = v4 * v5 - 1.3744654358807508e-16 + 1.0349695257633625e-11;
+    const double v7 = v4 * v6 - v5 + 1.904516377220209e-09;
+    const double v8 = v4 * v7 - v6 + 2.5347910790261494e-07;
+    const double v9 = v4 * v8 - v7 + 2.286212103119452e-05;
+    const double v10 = v4 * v9 - v8 + 0.001264615411446926;
+    const double v11 = v4 * v10 - v9 + 0.0359799365153615;
+    const double v12 = v4 * v11 - v10 + 0.3442898999246285;
+    const double v13 = v3 * v12 - v11 + (-0.2676636966169514);
+    const double v14 = 0.5 * x;
+    const double v15 = tg_log(v14);
+    const double v16 = tg_special_i0(x);
+    const double v17 = v15 * v16;
+    const double v18 = v13 - v17;
+    return v18;
 }
 TG_INLINE float tg_special_k0_nearf(float x) { return (float)tg_special_k0_near((double)x); }
 
-__attribute__((unused)) static const double tg_special_table_k1_near_0[11] = {
-    (-7.023863479386288e-18), (-2.427449850519366e-15), (-6.666901694199329e-13), (-1.4114883926335278e-10),
-    (-2.213387630734726e-08), (-2.4334061415659684e-06), (-0.0001730288957513052), (-0.006975723859639864),
-    (-0.12261118082265715), (-0.3531559607765449), 0.7626501136694739};
-TG_SPECIAL double tg_special_k1_near(double x)
+TG_INLINE double tg_special_k1_near(double x)
 {
     const double v1 = x * x;
     const double v2 = v1 * 0.5;
     const double v3 = v2 - 1.0;
-    const double v4 = tg_special_sum_chebyshev(tg_special_table_k1_near_0, 11, v3);
-    const double v5 = v4 / x;
-    const double v6 = 0.5 * x;
-    const double v7 = log(v6);
-    const double v8 = tg_special_i1(x);
-    const double v9 = v7 * v8;
-    const double v10 = v5 + v9;
-    return v10;
+    const double v4 = v3 + v3;
+    const double v5 = v4 * (-7.023863479386288e-18) - 0.0 + (-2.427449850519366e-15);
+    const double v6 = v4 * v5 - (-7.023863479386288e-18) + (-6.666901694199329e-13);
+    const double v7 = v4 * v6 - v5 + (-1.4114883926335278e-10);
+    const double v8 = v4 * v7 - v6 + (-2.213387630734726e-08);
+    const double v9 = v4 * v8 - v7 + (-2.4334061415659684e-06);
+    const double v10 = v4 * v9 - v8 + (-0.0001730288957513052);
+    const double v11 = v4 * v10 - v9 + (-0.006975723859639864);
+    const double v12 = v4 * v11 - v10 + (-0.12261118082265715);
+    const double v13 = v4 * v12 - v11 + (-0.3531559607765449);
+    const double v14 = v3 * v13 - v12 + 0.7626501136694739;
+    const double v15 = v14 / x;
+    const double v16 = 0.5 * x;
+    const double v17 = tg_log(v16);
+    const double v18 = tg_special_i1(x);
+    const double v19 = v17 * v18;
+    const double v20 = v15 + v19;
+    return v20;
 }
 TG_INLINE float tg_special_k1_nearf(float x) { return (float)tg_special_k1_near((double)x); }
 
-__attribute__((unused)) static const double tg_special_table_modified_bessel_k0_0[25] = {
-    5.3004337711773354e-18, (-1.6475805939842632e-17), 5.2103917776435543e-17, (-1.6782311257549006e-16),
-    5.5120559994043335e-16, (-1.848593377920907e-15), 6.340076476276646e-15, (-2.2275133267462965e-14),
-    8.032890775068375e-14, (-2.9800969231481784e-13), 1.1403405882073441e-12, (-4.514597883374519e-12),
-    1.8559491149549264e-11, (-7.957489244477396e-11), 3.5773972814003283e-10, (-1.6975345093890614e-09),
-    8.574034017414225e-09, (-4.660489897687948e-08), 2.766813639445015e-07, (-1.8317555227191195e-06),
-    1.39498137188765e-05, (-0.00012849549581627802), 0.0015698838857300533, (-0.0314481013119645),
-    1.2201515410329777};
-TG_SPECIAL double tg_special_modified_bessel_k0(double x)
+TG_INLINE double tg_special_modified_bessel_k0(double x)
 {
     const int is1 = x > 0.0;
     const int is2 = x <= 2.0;
@@ -462,33 +537,49 @@ TG_SPECIAL double tg_special_modified_bessel_k0(double x)
     const double v7 = tg_special_k0_near(v4);
     const double v8 = 4.0 / v6;
     const double v9 = v8 - 1.0;
-    const double v10 = tg_special_sum_chebyshev(tg_special_table_modified_bessel_k0_0, 25, v9);
-    const double v11 = sqrt(v6);
-    const double v12 = v10 / v11;
-    const int is13 = x <= 2.0;
-    const double v14 = -v6;
-    const double v15 = exp(v14);
-    const double v16 = v15 * v12;
-    const double v17 = is13 ? v7 : v16;
-    const int is18 = x == INFINITY;
-    const double v19 = is18 ? 0.0 : v17;
-    const int is20 = x > 0.0;
-    const int is21 = x == 0.0;
-    const double v22 = is21 ? INFINITY : NAN;
-    const double v23 = is20 ? v19 : v22;
-    return v23;
+    const double v10 = v9 + v9;
+    const double v11 = v10 * 5.3004337711773354e-18 - 0.0 + (-1.6475805939842632e-17);
+    const double v12 = v10 * v11 - 5.3004337711773354e-18 + 5.2103917776435543e-17;
+    const double v13 = v10 * v12 - v11 + (-1.6782311257549006e-16);
+    const double v14 = v10 * v13 - v12 + 5.5120559994043335e-16;
+    const double v15 = v10 * v14 - v13 + (-1.848593377920907e-15);
+    const double v16 = v10 * v15 - v14 + 6.340076476276646e-15;
+    const double v17 = v10 * v16 - v15 + (-2.2275133267462965e-14);
+    const double v18 = v10 * v17 - v16 + 8.032890775068375e-14;
+    const double v19 = v10 * v18 - v17 + (-2.9800969231481784e-13);
+    const double v20 = v10 * v19 - v18 + 1.1403405882073441e-12;
+    const double v21 = v10 * v20 - v19 + (-4.514597883374519e-12);
+    const double v22 = v10 * v21 - v20 + 1.8559491149549264e-11;
+    const double v23 = v10 * v22 - v21 + (-7.957489244477396e-11);
+    const double v24 = v10 * v23 - v22 + 3.5773972814003283e-10;
+    const double v25 = v10 * v24 - v23 + (-1.6975345093890614e-09);
+    const double v26 = v10 * v25 - v24 + 8.574034017414225e-09;
+    const double v27 = v10 * v26 - v25 + (-4.660489897687948e-08);
+    const double v28 = v10 * v27 - v26 + 2.766813639445015e-07;
+    const double v29 = v10 * v28 - v27 + (-1.8317555227191195e-06);
+    const double v30 = v10 * v29 - v28 + 1.39498137188765e-05;
+    const double v31 = v10 * v30 - v29 + (-0.00012849549581627802);
+    const double v32 = v10 * v31 - v30 + 0.0015698838857300533;
+    const double v33 = v10 * v32 - v31 + (-0.0314481013119645);
+    const double v34 = v9 * v33 - v32 + 1.2201515410329777;
+    const double v35 = sqrt(v6);
+    const double v36 = v34 / v35;
+    const int is37 = x <= 2.0;
+    const double v38 = -v6;
+    const double v39 = tg_exp(v38);
+    const double v40 = v39 * v36;
+    const double v41 = is37 ? v7 : v40;
+    const int is42 = x == INFINITY;
+    const double v43 = is42 ? 0.0 : v41;
+    const int is44 = x > 0.0;
+    const int is45 = x == 0.0;
+    const double v46 = is45 ? INFINITY : NAN;
+    const double v47 = is44 ? v43 : v46;
+    return v47;
 }
 TG_INLINE float tg_special_modified_bessel_k0f(float x) { return (float)tg_special_modified_bessel_k0((double)x); }
 
-__attribute__((unused)) static const double tg_special_table_modified_bessel_k1_0[25] = {
-    (-5.7567444820733025e-18), 1.7940510478863572e-17, (-5.689462849193648e-17), 1.8380935752430455e-16,
-    (-6.057047270643018e-16), 2.038703166239861e-15, (-7.0198370892147685e-15), 2.4771544242195988e-14,
-    (-8.976705182010146e-14), 3.348419666052243e-13, (-1.2891739609498229e-12), 5.139639673482343e-12,
-    (-2.129967838427791e-11), 9.218315187605315e-11, (-4.1903547593419254e-10), 2.0150497551970347e-09,
-    (-1.0345762465678097e-08), 5.7410841254500495e-08, (-3.5019606030878126e-07), 2.406484947837217e-06,
-    (-1.936197974166083e-05), 0.00019521551847135162, (-0.002857816859622779), 0.10392373657681724,
-    1.3603130952422213};
-TG_SPECIAL double tg_special_modified_bessel_k1(double x)
+TG_INLINE double tg_special_modified_bessel_k1(double x)
 {
     const int is1 = x > 0.0;
     const int is2 = x <= 2.0;
@@ -499,33 +590,49 @@ TG_SPECIAL double tg_special_modified_bessel_k1(double x)
     const double v7 = tg_special_k1_near(v4);
     const double v8 = 4.0 / v6;
     const double v9 = v8 - 1.0;
-    const double v10 = tg_special_sum_chebyshev(tg_special_table_modified_bessel_k1_0, 25, v9);
-    const double v11 = sqrt(v6);
-    const double v12 = v10 / v11;
-    const int is13 = x <= 2.0;
-    const double v14 = -v6;
-    const double v15 = exp(v14);
-    const double v16 = v15 * v12;
-    const double v17 = is13 ? v7 : v16;
-    const int is18 = x == INFINITY;
-    const double v19 = is18 ? 0.0 : v17;
-    const int is20 = x > 0.0;
-    const int is21 = x == 0.0;
-    const double v22 = is21 ? INFINITY : NAN;
-    const double v23 = is20 ? v19 : v22;
-    return v23;
+    const double v10 = v9 + v9;
+    const double v11 = v10 * (-5.7567444820733025e-18) - 0.0 + 1.7940510478863572e-17;
+    const double v12 = v10 * v11 - (-5.7567444820733025e-18) + (-5.689462849193648e-17);
+    const double v13 = v10 * v12 - v11 + 1.8380935752430455e-16;
+    const double v14 = v10 * v13 - v12 + (-6.057047270643018e-16);
+    const double v15 = v10 * v14 - v13 + 2.038703166239861e-15;
+    const double v16 = v10 * v15 - v14 + (-7.0198370892147685e-15);
+    const double v17 = v10 * v16 - v15 + 2.4771544242195988e-14;
+    const double v18 = v10 * v17 - v16 + (-8.976705182010146e-14);
+    const double v19 = v10 * v18 - v17 + 3.348419666052243e-13;
+    const double v20 = v10 * v19 - v18 + (-1.2891739609498229e-12);
+    const double v21 = v10 * v20 - v19 + 5.139639673482343e-12;
+    const double v22 = v10 * v21 - v20 + (-2.129967838427791e-11);
+    const double v23 = v10 * v22 - v21 + 9.218315187605315e-11;
+    const double v24 = v10 * v23 - v22 + (-4.1903547593419254e-10);
+    const double v25 = v10 * v24 - v23 + 2.0150497551970347e-09;
+    const double v26 = v10 * v25 - v24 + (-1.0345762465678097e-08);
+    const double v27 = v10 * v26 - v25 + 5.7410841254500495e-08;
+    const double v28 = v10 * v27 - v26 + (-3.5019606030878126e-07);
+    const double v29 = v10 * v28 - v27 + 2.406484947837217e-06;
+    const double v30 = v10 * v29 - v28 + (-1.936197974166083e-05);
+    const double v31 = v10 * v30 - v29 + 0.00019521551847135162;
+    const double v32 = v10 * v31 - v30 + (-0.002857816859622779);
+    const double v33 = v10 * v32 - v31 + 0.10392373657681724;
+    const double v34 = v9 * v33 - v32 + 1.3603130952422213;
+    const double v35 = sqrt(v6);
+    const double v36 = v34 / v35;
+    const int is37 = x <= 2.0;
+    const double v38 = -v6;
+    const double v39 = tg_exp(v38);
+    const double v40 = v39 * v36;
+    const double v41 = is37 ? v7 : v40;
+    const int is42 = x == INFINITY;
+    const double v43 = is42 ? 0.0 : v41;
+    const int is44 = x > 0.0;
+    const int is45 = x == 0.0;
+    const double v46 = is45 ? INFINITY : NAN;
+    const double v47 = is44 ? v43 : v46;
+    return v47;
 }
 TG_INLINE float tg_special_modified_bessel_k1f(float x) { return (float)tg_special_modified_bessel_k1((double)x); }
 
-__attribute__((unused)) static const double tg_special_table_scaled_modified_bessel_k0_0[25] = {
-    5.3004337711773354e-18, (-1.6475805939842632e-17), 5.2103917776435543e-17, (-1.6782311257549006e-16),
-    5.5120559994043335e-16, (-1.848593377920907e-15), 6.340076476276646e-15, (-2.2275133267462965e-14),
-    8.032890775068375e-14, (-2.9800969231481784e-13), 1.1403405882073441e-12, (-4.514597883374519e-12),
-    1.8559491149549264e-11, (-7.957489244477396e-11), 3.5773972814003283e-10, (-1.6975345093890614e-09),
-    8.574034017414225e-09, (-4.660489897687948e-08), 2.766813639445015e-07, (-1.8317555227191195e-06),
-    1.39498137188765e-05, (-0.00012849549581627802), 0.0015698838857300533, (-0.0314481013119645),
-    1.2201515410329777};
-TG_SPECIAL double tg_special_scaled_modified_bessel_k0(double x)
+TG_INLINE double tg_special_scaled_modified_bessel_k0(double x)
 {
     const int is1 = x > 0.0;
     const int is2 = x <= 2.0;
@@ -536,32 +643,48 @@ TG_SPECIAL double tg_special_scaled_modified_bessel_k0(double x)
     const double v7 = tg_special_k0_near(v4);
     const double v8 = 4.0 / v6;
     const double v9 = v8 - 1.0;
-    const double v10 = tg_special_sum_chebyshev(tg_special_table_scaled_modified_bessel_k0_0, 25, v9);
-    const double v11 = sqrt(v6);
-    const double v12 = v10 / v11;
-    const int is13 = x <= 2.0;
-    const double v14 = exp(v4);
-    const double v15 = v7 * v14;
-    const double v16 = is13 ? v15 : v12;
-    const int is17 = x == INFINITY;
-    const double v18 = is17 ? 0.0 : v16;
-    const int is19 = x > 0.0;
-    const int is20 = x == 0.0;
-    const double v21 = is20 ? INFINITY : NAN;
-    const double v22 = is19 ? v18 : v21;
-    return v22;
+    const double v10 = v9 + v9;
+    const double v11 = v10 * 5.3004337711773354e-18 - 0.0 + (-1.6475805939842632e-17);
+    const double v12 = v10 * v11 - 5.3004337711773354e-18 + 5.2103917776435543e-17;
+    const double v13 = v10 * v12 - v11 + (-1.6782311257549006e-16);
+    const double v14 = v10 * v13 - v12 + 5.5120559994043335e-16;
+    const double v15 = v10 * v14 - v13 + (-1.848593377920907e-15);
+    const double v16 = v10 * v15 - v14 + 6.340076476276646e-15;
+    const double v17 = v10 * v16 - v15 + (-2.2275133267462965e-14);
+    const double v18 = v10 * v17 - v16 + 8.032890775068375e-14;
+    const double v19 = v10 * v18 - v17 + (-2.9800969231481784e-13);
+    const double v20 = v10 * v19 - v18 + 1.1403405882073441e-12;
+    const double v21 = v10 * v20 - v19 + (-4.514597883374519e-12);
+    const double v22 = v10 * v21 - v20 + 1.8559491149549264e-11;
+    const double v23 = v10 * v22 - v21 + (-7.957489244477396e-11);
+    const double v24 = v10 * v23 - v22 + 3.5773972814003283e-10;
+    const double v25 = v10 * v24 - v23 + (-1.6975345093890614e-09);
+    const double v26 = v10 * v25 - v24 + 8.574034017414225e-09;
+    const double v27 = v10 * v26 - v25 + (-4.660489897687948e-08);
+    const double v28 = v10 * v27 - v26 + 2.766813639445015e-07;
+    const double v29 = v10 * v28 - v27 + (-1.8317555227191195e-06);
+    const double v30 = v10 * v29 - v28 + 1.39498137188765e-05;
+    const double v31 = v10 * v30 - v29 + (-0.00012849549581627802);
+    const double v32 = v10 * v31 - v30 + 0.0015698838857300533;
+    const double v33 = v10 * v32 - v31 + (-0.0314481013119645);
+    const double v34 = v9 * v33 - v32 + 1.2201515410329777;
+    const double v35 = sqrt(v6);
+    const double v36 = v34 / v35;
+    const int is37 = x <= 2.0;
+    const double v38 = tg_exp(v4);
+    const double v39 = v7 * v38;
+    const double v40 = is37 ? v39 : v36;
+    const int is41 = x == INFINITY;
+    const double v42 = is41 ? 0.0 : v40;
+    const int is43 = x > 0.0;
+    const int is44 = x == 0.0;
+    const double v45 = is44 ? INFINITY : NAN;
+    const double v46 = is43 ? v42 : v45;
+    return v46;
 }
 TG_INLINE float tg_special_scaled_modified_bessel_k0f(float x) { return (float)tg_special_scaled_modified_bessel_k0((double)x); }
 
-__attribute__((unused)) static const double tg_special_table_scaled_modified_bessel_k1_0[25] = {
-    (-5.7567444820733025e-18), 1.7940510478863572e-17, (-5.689462849193648e-17), 1.8380935752430455e-16,
-    (-6.057047270643018e-16), 2.038703166239861e-15, (-7.0198370892147685e-15), 2.4771544242195988e-14,
-    (-8.976705182010146e-14), 3.348419666052243e-13, (-1.2891739609498229e-12), 5.139639673482343e-12,
-    (-2.129967838427791e-11), 9.218315187605315e-11, (-4.1903547593419254e-10), 2.0150497551970347e-09,
-    (-1.0345762465678097e-08), 5.7410841254500495e-08, (-3.5019606030878126e-07), 2.406484947837217e-06,
-    (-1.936197974166083e-05), 0.00019521551847135162, (-0.002857816859622779), 0.10392373657681724,
-    1.3603130952422213};
-TG_SPECIAL double tg_special_scaled_modified_bessel_k1(double x)
+TG_INLINE double tg_special_scaled_modified_bessel_k1(double x)
 {
     const int is1 = x > 0.0;
     const int is2 = x <= 2.0;
@@ -572,20 +695,44 @@ TG_SPECIAL double tg_special_scaled_modified_bessel_k1(double x)
     const double v7 = tg_special_k1_near(v4);
     const double v8 = 4.0 / v6;
     const double v9 = v8 - 1.0;
-    const double v10 = tg_special_sum_chebyshev(tg_special_table_scaled_modified_bessel_k1_0, 25, v9);
-    const double v11 = sqrt(v6);
-    const double v12 = v10 / v11;
-    const int is13 = x <= 2.0;
-    const double v14 = exp(v4);
-    const double v15 = v7 * v14;
-    const double v16 = is13 ? v15 : v12;
-    const int is17 = x == INFINITY;
-    const double v18 = is17 ? 0.0 : v16;
-    const int is19 = x > 0.0;
-    const int is20 = x == 0.0;
-    const double v21 = is20 ? INFINITY : NAN;
-    const double v22 = is19 ? v18 : v21;
-    return v22;
+    const double v10 = v9 + v9;
+    const double v11 = v10 * (-5.7567444820733025e-18) - 0.0 + 1.7940510478863572e-17;
+    const double v12 = v10 * v11 - (-5.7567444820733025e-18) + (-5.689462849193648e-17);
+    const double v13 = v10 * v12 - v11 + 1.8380935752430455e-16;
+    const double v14 = v10 * v13 - v12 + (-6.057047270643018e-16);
+    const double v15 = v10 * v14 - v13 + 2.038703166239861e-15;
+    const double v16 = v10 * v15 - v14 + (-7.0198370892147685e-15);
+    const double v17 = v10 * v16 - v15 + 2.4771544242195988e-14;
+    const double v18 = v10 * v17 - v16 + (-8.976705182010146e-14);
+    const double v19 = v10 * v18 - v17 + 3.348419666052243e-13;
+    const double v20 = v10 * v19 - v18 + (-1.2891739609498229e-12);
+    const double v21 = v10 * v20 - v19 + 5.139639673482343e-12;
+    const double v22 = v10 * v21 - v20 + (-2.129967838427791e-11);
+    const double v23 = v10 * v22 - v21 + 9.218315187605315e-11;
+    const double v24 = v10 * v23 - v22 + (-4.1903547593419254e-10);
+    const double v25 = v10 * v24 - v23 + 2.0150497551970347e-09;
+    const double v26 = v10 * v25 - v24 + (-1.0345762465678097e-08);
+    const double v27 = v10 * v26 - v25 + 5.7410841254500495e-08;
+    const double v28 = v10 * v27 - v26 + (-3.5019606030878126e-07);
+    const double v29 = v10 * v28 - v27 + 2.406484947837217e-06;
+    const double v30 = v10 * v29 - v28 + (-1.936197974166083e-05);
+    const double v31 = v10 * v30 - v29 + 0.00019521551847135162;
+    const double v32 = v10 * v31 - v30 + (-0.002857816859622779);
+    const double v33 = v10 * v32 - v31 + 0.10392373657681724;
+    const double v34 = v9 * v33 - v32 + 1.3603130952422213;
+    const double v35 = sqrt(v6);
+    const double v36 = v34 / v35;
+    const int is37 = x <= 2.0;
+    const double v38 = tg_exp(v4);
+    const double v39 = v7 * v38;
+    const double v40 = is37 ? v39 : v36;
+    const int is41 = x == INFINITY;
+    const double v42 = is41 ? 0.0 : v40;
+    const int is43 = x > 0.0;
+    const int is44 = x == 0.0;
+    const double v45 = is44 ? INFINITY : NAN;
+    const double v46 = is43 ? v42 : v45;
+    return v46;
 }
 TG_INLINE float tg_special_scaled_modified_bessel_k1f(float x) { return (float)tg_special_scaled_modified_bessel_k1((double)x); }
 
@@ -636,7 +783,7 @@ TG_SPECIAL double tg_special_airy_ai(double x)
     const double v13 = v11 * v12;
     const double v14 = v13 / 3.0;
     const double v15 = -v14;
-    const double v16 = exp(v15);
+    const double v16 = tg_exp(v15);
     const double v17 = 3.771236166328254 / v14;
     const double v18 = v17 - 1.0;
     const double v19 = tg_special_sum_chebyshev(tg_special_table_airy_ai_1, 25, v18);
@@ -682,48 +829,64 @@ TG_SPECIAL double tg_special_airy_ai(double x)
 }
 TG_INLINE float tg_special_airy_aif(float x) { return (float)tg_special_airy_ai((double)x); }
 
-TG_SPECIAL double tg_special_exp_of_square(double x, double sign)
+TG_INLINE double tg_special_exp_of_square(double x, double sign)
 {
     const double v1 = x * 16.0;
     const double v2 = trunc(v1);
     const double v3 = v2 / 16.0;
     const double v4 = v3 * v3;
     const double v5 = sign * v4;
-    const double v6 = exp(v5);
+    const double v6 = tg_exp(v5);
     const double v7 = x - v3;
     const double v8 = x + v3;
     const double v9 = v7 * v8;
     const double v10 = sign * v9;
-    const double v11 = exp(v10);
+    const double v11 = tg_exp(v10);
     const double v12 = v6 * v11;
     return v12;
 }
 TG_INLINE float tg_special_exp_of_squaref(float x, float sign) { return (float)tg_special_exp_of_square((double)x, (double)sign); }
 
-__attribute__((unused)) static const double tg_special_table_erfcx_positive_0[25] = {
-    5.068148904796111e-17, 7.418235256624044e-17, (-1.2507950530688648e-15), (-1.864562880419313e-15),
-    3.3478119482868056e-14, 3.25254814814874e-14, (-9.65469674843344e-13), 1.9455868545777347e-13,
-    2.86879501093067e-11, (-6.318088340886684e-11), (-7.754400208831351e-10), 4.521959811218287e-09,
-    1.076499946567091e-08, (-2.1886401049234397e-07), 7.74038306619849e-07, 4.13902798607301e-06,
-    (-6.916973302501207e-05), 0.0004907758365258086, (-0.002413163540417608), 0.009074997670705265,
-    (-0.026658668435305753), 0.05920993999819189, (-0.08424913336651792), (-0.004590054580646478),
-    1.1775789345674017};
-TG_SPECIAL double tg_special_erfcx_positive(double x)
+TG_INLINE double tg_special_erfcx_positive(double x)
 {
     const int is1 = x == INFINITY;
     const double v2 = x - 3.75;
     const double v3 = x + 3.75;
     const double v4 = v2 / v3;
     const double v5 = is1 ? 1.0 : v4;
-    const double v6 = tg_special_sum_chebyshev(tg_special_table_erfcx_positive_0, 25, v5);
-    const double v7 = 2.0 * x;
-    const double v8 = 1.0 + v7;
-    const double v9 = v6 / v8;
-    return v9;
+    const double v6 = v5 + v5;
+    const double v7 = v6 * 5.068148904796111e-17 - 0.0 + 7.418235256624044e-17;
+    const double v8 = v6 * v7 - 5.068148904796111e-17 + (-1.2507950530688648e-15);
+    const double v9 = v6 * v8 - v7 + (-1.864562880419313e-15);
+    const double v10 = v6 * v9 - v8 + 3.3478119482868056e-14;
+    const double v11 = v6 * v10 - v9 + 3.25254814814874e-14;
+    const double v12 = v6 * v11 - v10 + (-9.65469674843344e-13);
+    const double v13 = v6 * v12 - v11 + 1.9455868545777347e-13;
+    const double v14 = v6 * v13 - v12 + 2.86879501093067e-11;
+    const double v15 = v6 * v14 - v13 + (-6.318088340886684e-11);
+    const double v16 = v6 * v15 - v14 + (-7.754400208831351e-10);
+    const double v17 = v6 * v16 - v15 + 4.521959811218287e-09;
+    const double v18 = v6 * v17 - v16 + 1.076499946567091e-08;
+    const double v19 = v6 * v18 - v17 + (-2.1886401049234397e-07);
+    const double v20 = v6 * v19 - v18 + 7.74038306619849e-07;
+    const double v21 = v6 * v20 - v19 + 4.13902798607301e-06;
+    const double v22 = v6 * v21 - v20 + (-6.916973302501207e-05);
+    const double v23 = v6 * v22 - v21 + 0.0004907758365258086;
+    const double v24 = v6 * v23 - v22 + (-0.002413163540417608);
+    const double v25 = v6 * v24 - v23 + 0.009074997670705265;
+    const double v26 = v6 * v25 - v24 + (-0.026658668435305753);
+    const double v27 = v6 * v26 - v25 + 0.05920993999819189;
+    const double v28 = v6 * v27 - v26 + (-0.08424913336651792);
+    const double v29 = v6 * v28 - v27 + (-0.004590054580646478);
+    const double v30 = v5 * v29 - v28 + 1.1775789345674017;
+    const double v31 = 2.0 * x;
+    const double v32 = 1.0 + v31;
+    const double v33 = v30 / v32;
+    return v33;
 }
 TG_INLINE float tg_special_erfcx_positivef(float x) { return (float)tg_special_erfcx_positive((double)x); }
 
-TG_SPECIAL double tg_special_erfcx(double x)
+TG_INLINE double tg_special_erfcx(double x)
 {
     const double v1 = fabs(x);
     const double v2 = tg_special_erfcx_positive(v1);
@@ -738,12 +901,7 @@ TG_SPECIAL double tg_special_erfcx(double x)
 }
 TG_INLINE float tg_special_erfcxf(float x) { return (float)tg_special_erfcx((double)x); }
 
-__attribute__((unused)) static const double tg_special_table_erfc_0[14] = {
-    (-5.166061616805981e-16), 1.454817075960679e-14, (-3.7910930392717217e-13), 9.167606746069445e-12,
-    (-2.0352493920247854e-10), 4.11580059766496e-09, (-7.511569160678138e-08), 1.223382738352401e-06,
-    (-1.75371694414921e-05), 0.00021751715604160108, (-0.0022854855611440673), 0.019852496688983708,
-    (-0.1405360890227171), 0.9654687386698673};
-TG_SPECIAL double tg_special_erfc(double x)
+TG_INLINE double tg_special_erfc(double x)
 {
     const double v1 = fabs(x);
     const int is2 = v1 < 0.5;
@@ -751,26 +909,38 @@ TG_SPECIAL double tg_special_erfc(double x)
     const double v4 = 2.0 * v3;
     const double v5 = v4 * v3;
     const double v6 = v5 - 1.0;
-    const double v7 = tg_special_sum_powers(tg_special_table_erfc_0, 14, v6);
-    const double v8 = v3 * v7;
-    const double v9 = 1.0 - v8;
-    const int is10 = v1 < 30.0;
-    const double v11 = is10 ? v1 : 30.0;
-    const double v12 = tg_special_exp_of_square(v11, (-1.0));
-    const double v13 = tg_special_erfcx_positive(v11);
-    const double v14 = v12 * v13;
-    const double v15 = is2 ? 1.0 : v14;
-    const int is16 = x != x;
-    const int is17 = x < 0.0;
-    const double v18 = 2.0 - v15;
-    const double v19 = is17 ? v18 : v15;
-    const double v20 = is2 ? v9 : v19;
-    const double v21 = is16 ? x : v20;
-    return v21;
+    const double v7 = v6 * (-5.166061616805981e-16) + 1.454817075960679e-14;
+    const double v8 = v7 * v6 + (-3.7910930392717217e-13);
+    const double v9 = v8 * v6 + 9.167606746069445e-12;
+    const double v10 = v9 * v6 + (-2.0352493920247854e-10);
+    const double v11 = v10 * v6 + 4.11580059766496e-09;
+    const double v12 = v11 * v6 + (-7.511569160678138e-08);
+    const double v13 = v12 * v6 + 1.223382738352401e-06;
+    const double v14 = v13 * v6 + (-1.75371694414921e-05);
+    const double v15 = v14 * v6 + 0.00021751715604160108;
+    const double v16 = v15 * v6 + (-0.0022854855611440673);
+    const double v17 = v16 * v6 + 0.019852496688983708;
+    const double v18 = v17 * v6 + (-0.1405360890227171);
+    const double v19 = v18 * v6 + 0.9654687386698673;
+    const double v20 = v3 * v19;
+    const double v21 = 1.0 - v20;
+    const int is22 = v1 < 30.0;
+    const double v23 = is22 ? v1 : 30.0;
+    const double v24 = tg_special_exp_of_square(v23, (-1.0));
+    const double v25 = tg_special_erfcx_positive(v23);
+    const double v26 = v24 * v25;
+    const double v27 = is2 ? 1.0 : v26;
+    const int is28 = x != x;
+    const int is29 = x < 0.0;
+    const double v30 = 2.0 - v27;
+    const double v31 = is29 ? v30 : v27;
+    const double v32 = is2 ? v21 : v31;
+    const double v33 = is28 ? x : v32;
+    return v33;
 }
 TG_INLINE float tg_special_erfcf(float x) { return (float)tg_special_erfc((double)x); }
 
-TG_SPECIAL double tg_special_ndtr(double x)
+TG_INLINE double tg_special_ndtr(double x)
 {
     const double v1 = x * (-0.7071067811865476);
     const double v2 = tg_special_erfc(v1);
@@ -779,7 +949,7 @@ TG_SPECIAL double tg_special_ndtr(double x)
 }
 TG_INLINE float tg_special_ndtrf(float x) { return (float)tg_special_ndtr((double)x); }
 
-TG_SPECIAL double tg_special_log_ndtr(double x)
+TG_INLINE double tg_special_log_ndtr(double x)
 {
     const double v1 = x * 0.7071067811865476;
     const int is2 = x < (-1.0);
@@ -787,70 +957,88 @@ TG_SPECIAL double tg_special_log_ndtr(double x)
     const double v4 = -v3;
     const double v5 = tg_special_erfcx_positive(v4);
     const double v6 = 0.5 * v5;
-    const double v7 = log(v6);
+    const double v7 = tg_log(v6);
     const double v8 = v3 * v3;
     const double v9 = v7 - v8;
     const int is10 = x < (-1.0);
     const double v11 = tg_special_erfc(v1);
     const double v12 = (-0.5) * v11;
-    const double v13 = log1p(v12);
+    const double v13 = tg_log1p(v12);
     const double v14 = is10 ? v9 : v13;
     return v14;
 }
 TG_INLINE float tg_special_log_ndtrf(float x) { return (float)tg_special_log_ndtr((double)x); }
 
-__attribute__((unused)) static const double tg_special_table_quantile_of_tail_0[8] = {
-    0.0007745450142783414, 0.022723844989269184, 0.2417807251774506, 1.2704582524523684,
-    3.6478483247632045, 5.769497221460691, 4.630337846156546, 1.4234371107496835};
-__attribute__((unused)) static const double tg_special_table_quantile_of_tail_1[8] = {
-    1.0507500716444169e-09, 0.0005475938084995345, 0.015198666563616457, 0.14810397642748008,
-    0.6897673349851, 1.6763848301838038, 2.053191626637759, 1.0};
-__attribute__((unused)) static const double tg_special_table_quantile_of_tail_2[8] = {
-    2.0103343992922881e-07, 2.7115555687434876e-05, 0.0012426609473880784, 0.026532189526576124,
-    0.29656057182850487, 1.7848265399172913, 5.463784911164114, 6.657904643501103};
-__attribute__((unused)) static const double tg_special_table_quantile_of_tail_3[8] = {
-    2.0442631033899397e-15, 1.421511758316446e-07, 1.8463183175100548e-05, 0.0007868691311456133,
-    0.014875361290850615, 0.1369298809227358, 0.599832206555888, 1.0};
-TG_SPECIAL double tg_special_quantile_of_tail(double p)
+TG_INLINE double tg_special_quantile_of_tail(double p)
 {
-    const double v1 = log(p);
+    const double v1 = tg_log(p);
     const double v2 = -v1;
     const double v3 = sqrt(v2);
     const double v4 = v3 - 1.6;
-    const double v5 = tg_special_sum_powers(tg_special_table_quantile_of_tail_0, 8, v4);
-    const double v6 = v3 - 1.6;
-    const double v7 = tg_special_sum_powers(tg_special_table_quantile_of_tail_1, 8, v6);
-    const double v8 = v5 / v7;
-    const double v9 = v3 - 5.0;
-    const double v10 = tg_special_sum_powers(tg_special_table_quantile_of_tail_2, 8, v9);
-    const double v11 = v3 - 5.0;
-    const double v12 = tg_special_sum_powers(tg_special_table_quantile_of_tail_3, 8, v11);
-    const double v13 = v10 / v12;
-    const int is14 = v3 <= 5.0;
-    const double v15 = is14 ? v8 : v13;
-    return v15;
+    const double v5 = v4 * 0.0007745450142783414 + 0.022723844989269184;
+    const double v6 = v5 * v4 + 0.2417807251774506;
+    const double v7 = v6 * v4 + 1.2704582524523684;
+    const double v8 = v7 * v4 + 3.6478483247632045;
+    const double v9 = v8 * v4 + 5.769497221460691;
+    const double v10 = v9 * v4 + 4.630337846156546;
+    const double v11 = v10 * v4 + 1.4234371107496835;
+    const double v12 = v3 - 1.6;
+    const double v13 = v12 * 1.0507500716444169e-09 + 0.0005475938084995345;
+    const double v14 = v13 * v12 + 0.015198666563616457;
+    const double v15 = v14 * v12 + 0.14810397642748008;
+    const double v16 = v15 * v12 + 0.6897673349851;
+    const double v17 = v16 * v12 + 1.6763848301838038;
+    const double v18 = v17 * v12 + 2.053191626637759;
+    const double v19 = v18 * v12 + 1.0;
+    const double v20 = v11 / v19;
+    const double v21 = v3 - 5.0;
+    const double v22 = v21 * 2.0103343992922881e-07 + 2.7115555687434876e-05;
+    const double v23 = v22 * v21 + 0.0012426609473880784;
+    const double v24 = v23 * v21 + 0.026532189526576124;
+    const double v25 = v24 * v21 + 0.29656057182850487;
+    const double v26 = v25 * v21 + 1.7848265399172913;
+    const double v27 = v26 * v21 + 5.463784911164114;
+    const double v28 = v27 * v21 + 6.657904643501103;
+    const double v29 = v3 - 5.0;
+    const double v30 = v29 * 2.0442631033899397e-15 + 1.421511758316446e-07;
+    const double v31 = v30 * v29 + 1.8463183175100548e-05;
+    const double v32 = v31 * v29 + 0.0007868691311456133;
+    const double v33 = v32 * v29 + 0.014875361290850615;
+    const double v34 = v33 * v29 + 0.1369298809227358;
+    const double v35 = v34 * v29 + 0.599832206555888;
+    const double v36 = v35 * v29 + 1.0;
+    const double v37 = v28 / v36;
+    const int is38 = v3 <= 5.0;
+    const double v39 = is38 ? v20 : v37;
+    return v39;
 }
 TG_INLINE float tg_special_quantile_of_tailf(float p) { return (float)tg_special_quantile_of_tail((double)p); }
 
-__attribute__((unused)) static const double tg_special_table_quantile_of_middle_0[8] = {
-    2509.0809287301227, 33430.57558358813, 67265.7709270087, 45921.95393154987,
-    13731.69376550946, 1971.5909503065513, 133.14166789178438, 3.3871328727963665};
-__attribute__((unused)) static const double tg_special_table_quantile_of_middle_1[8] = {
-    5226.495278852854, 28729.085735721943, 39307.89580009271, 21213.794301586597,
-    5394.196021424751, 687.1870074920579, 42.31333070160091, 1.0};
-TG_SPECIAL double tg_special_quantile_of_middle(double q)
+TG_INLINE double tg_special_quantile_of_middle(double q)
 {
     const double v1 = q * q;
     const double v2 = 0.180625 - v1;
-    const double v3 = tg_special_sum_powers(tg_special_table_quantile_of_middle_0, 8, v2);
-    const double v4 = q * v3;
-    const double v5 = tg_special_sum_powers(tg_special_table_quantile_of_middle_1, 8, v2);
-    const double v6 = v4 / v5;
-    return v6;
+    const double v3 = v2 * 2509.0809287301227 + 33430.57558358813;
+    const double v4 = v3 * v2 + 67265.7709270087;
+    const double v5 = v4 * v2 + 45921.95393154987;
+    const double v6 = v5 * v2 + 13731.69376550946;
+    const double v7 = v6 * v2 + 1971.5909503065513;
+    const double v8 = v7 * v2 + 133.14166789178438;
+    const double v9 = v8 * v2 + 3.3871328727963665;
+    const double v10 = q * v9;
+    const double v11 = v2 * 5226.495278852854 + 28729.085735721943;
+    const double v12 = v11 * v2 + 39307.89580009271;
+    const double v13 = v12 * v2 + 21213.794301586597;
+    const double v14 = v13 * v2 + 5394.196021424751;
+    const double v15 = v14 * v2 + 687.1870074920579;
+    const double v16 = v15 * v2 + 42.31333070160091;
+    const double v17 = v16 * v2 + 1.0;
+    const double v18 = v10 / v17;
+    return v18;
 }
 TG_INLINE float tg_special_quantile_of_middlef(float q) { return (float)tg_special_quantile_of_middle((double)q); }
 
-TG_SPECIAL double tg_special_ndtri(double p)
+TG_INLINE double tg_special_ndtri(double p)
 {
     const double v1 = p - 0.5;
     const double v2 = fabs(v1);
@@ -879,7 +1067,7 @@ TG_SPECIAL double tg_special_ndtri(double p)
 }
 TG_INLINE float tg_special_ndtrif(float p) { return (float)tg_special_ndtri((double)p); }
 
-TG_SPECIAL double tg_special_erfinv(double x)
+TG_INLINE double tg_special_erfinv(double x)
 {
     const double v1 = fabs(x);
     const int is2 = v1 <= 0.85;
@@ -903,71 +1091,103 @@ TG_SPECIAL double tg_special_erfinv(double x)
 }
 TG_INLINE float tg_special_erfinvf(float x) { return (float)tg_special_erfinv((double)x); }
 
-TG_SPECIAL double tg_special_sin_pi(double x)
+TG_INLINE double tg_special_sine_to_quarter(double x)
+{
+    const double v1 = 3.141592653589793 * x;
+    const double v2 = v1 * v1;
+    const double v3 = v2 * 6.446950284384474e-26 + (-3.868170170630684e-23);
+    const double v4 = v3 * v2 + 1.9572941063391263e-20;
+    const double v5 = v4 * v2 + (-8.22063524662433e-18);
+    const double v6 = v5 * v2 + 2.8114572543455206e-15;
+    const double v7 = v6 * v2 + (-7.647163731819816e-13);
+    const double v8 = v7 * v2 + 1.6059043836821613e-10;
+    const double v9 = v8 * v2 + (-2.505210838544172e-08);
+    const double v10 = v9 * v2 + 2.7557319223985893e-06;
+    const double v11 = v10 * v2 + (-0.0001984126984126984);
+    const double v12 = v11 * v2 + 0.008333333333333333;
+    const double v13 = v12 * v2 + (-0.16666666666666666);
+    const double v14 = v13 * v2 + 1.0;
+    const double v15 = v1 * v14;
+    return v15;
+}
+TG_INLINE float tg_special_sine_to_quarterf(float x) { return (float)tg_special_sine_to_quarter((double)x); }
+
+TG_INLINE double tg_special_sin_pi(double x)
 {
     const double v1 = rint(x);
     const double v2 = x - v1;
-    const double v3 = 3.141592653589793 * v2;
-    const double v4 = sin(v3);
-    const double v5 = v1 * 0.5;
-    const double v6 = floor(v5);
-    const double v7 = 2.0 * v6;
-    const double v8 = v1 - v7;
-    const int is9 = v8 == 0.0;
-    const double v10 = -v4;
-    const double v11 = is9 ? v4 : v10;
-    return v11;
+    const double v3 = tg_special_sine_to_quarter(v2);
+    const double v4 = v1 * 0.5;
+    const double v5 = floor(v4);
+    const double v6 = 2.0 * v5;
+    const double v7 = v1 - v6;
+    const int is8 = v7 == 0.0;
+    const double v9 = -v3;
+    const double v10 = is8 ? v3 : v9;
+    return v10;
 }
 TG_INLINE float tg_special_sin_pif(float x) { return (float)tg_special_sin_pi((double)x); }
 
-TG_SPECIAL double tg_special_tan_pi(double x)
+TG_INLINE double tg_special_tan_pi(double x)
 {
     const double v1 = rint(x);
     const double v2 = x - v1;
-    const double v3 = 3.141592653589793 * v2;
-    const double v4 = tan(v3);
-    return v4;
+    const double v3 = tg_special_sine_to_quarter(v2);
+    const double v4 = fabs(v2);
+    const double v5 = 0.5 - v4;
+    const double v6 = tg_special_sine_to_quarter(v5);
+    const double v7 = v3 / v6;
+    return v7;
 }
 TG_INLINE float tg_special_tan_pif(float x) { return (float)tg_special_tan_pi((double)x); }
 
-__attribute__((unused)) static const double tg_special_table_stirling_0[10] = {
-    (-1.3924322169059011), 0.17964437236883057, (-0.029550653594771242), 0.00641025641025641,
-    (-0.0019175269175269176), 0.0008417508417508417, (-0.0005952380952380953), 0.0007936507936507937,
-    (-0.002777777777777778), 0.08333333333333333};
-TG_SPECIAL double tg_special_stirling(double x)
+TG_INLINE double tg_special_stirling(double x)
 {
     const double v1 = x * x;
     const double v2 = 1.0 / v1;
-    const double v3 = tg_special_sum_powers(tg_special_table_stirling_0, 10, v2);
-    const double v4 = v3 / x;
-    return v4;
+    const double v3 = v2 * (-1.3924322169059011) + 0.17964437236883057;
+    const double v4 = v3 * v2 + (-0.029550653594771242);
+    const double v5 = v4 * v2 + 0.00641025641025641;
+    const double v6 = v5 * v2 + (-0.0019175269175269176);
+    const double v7 = v6 * v2 + 0.0008417508417508417;
+    const double v8 = v7 * v2 + (-0.0005952380952380953);
+    const double v9 = v8 * v2 + 0.0007936507936507937;
+    const double v10 = v9 * v2 + (-0.002777777777777778);
+    const double v11 = v10 * v2 + 0.08333333333333333;
+    const double v12 = v11 / x;
+    return v12;
 }
 TG_INLINE float tg_special_stirlingf(float x) { return (float)tg_special_stirling((double)x); }
 
-__attribute__((unused)) static const double tg_special_table_lgamma1p_0[19] = {
-    (-5.117684453811745e-13), 2.1270762170785405e-12, (-6.566215046625873e-12), 2.8075860826633894e-11,
-    (-1.2481294697143873e-10), 5.352455971471404e-10, (-2.3043102744274226e-09), 1.001249236957858e-08,
-    (-4.387339030049162e-08), 1.9425327031438992e-07, (-8.716982449081134e-07), 3.981793088659667e-06,
-    (-1.8636779875052926e-05), 9.032844784489912e-05, (-0.000461596939291756), 0.002572601053472542,
-    (-0.016838075263299536), 0.16123351671205663, 0.42278433509846713};
-TG_SPECIAL double tg_special_lgamma1p(double x)
+TG_INLINE double tg_special_lgamma1p(double x)
 {
     const double v1 = 2.0 * x;
-    const double v2 = tg_special_sum_powers(tg_special_table_lgamma1p_0, 19, v1);
-    const double v3 = x * v2;
-    const double v4 = log1p(x);
-    const double v5 = v3 - v4;
-    return v5;
+    const double v2 = v1 * (-5.117684453811745e-13) + 2.1270762170785405e-12;
+    const double v3 = v2 * v1 + (-6.566215046625873e-12);
+    const double v4 = v3 * v1 + 2.8075860826633894e-11;
+    const double v5 = v4 * v1 + (-1.2481294697143873e-10);
+    const double v6 = v5 * v1 + 5.352455971471404e-10;
+    const double v7 = v6 * v1 + (-2.3043102744274226e-09);
+    const double v8 = v7 * v1 + 1.001249236957858e-08;
+    const double v9 = v8 * v1 + (-4.387339030049162e-08);
+    const double v10 = v9 * v1 + 1.9425327031438992e-07;
+    const double v11 = v10 * v1 + (-8.716982449081134e-07);
+    const double v12 = v11 * v1 + 3.981793088659667e-06;
+    const double v13 = v12 * v1 + (-1.8636779875052926e-05);
+    const double v14 = v13 * v1 + 9.032844784489912e-05;
+    const double v15 = v14 * v1 + (-0.000461596939291756);
+    const double v16 = v15 * v1 + 0.002572601053472542;
+    const double v17 = v16 * v1 + (-0.016838075263299536);
+    const double v18 = v17 * v1 + 0.16123351671205663;
+    const double v19 = v18 * v1 + 0.42278433509846713;
+    const double v20 = x * v19;
+    const double v21 = tg_log1p(x);
+    const double v22 = v20 - v21;
+    return v22;
 }
 TG_INLINE float tg_special_lgamma1pf(float x) { return (float)tg_special_lgamma1p((double)x); }
 
-__attribute__((unused)) static const double tg_special_table_lgamma_0[19] = {
-    (-5.117684453811745e-13), 2.1270762170785405e-12, (-6.566215046625873e-12), 2.8075860826633894e-11,
-    (-1.2481294697143873e-10), 5.352455971471404e-10, (-2.3043102744274226e-09), 1.001249236957858e-08,
-    (-4.387339030049162e-08), 1.9425327031438992e-07, (-8.716982449081134e-07), 3.981793088659667e-06,
-    (-1.8636779875052926e-05), 9.032844784489912e-05, (-0.000461596939291756), 0.002572601053472542,
-    (-0.016838075263299536), 0.16123351671205663, 0.42278433509846713};
-TG_SPECIAL double tg_special_lgamma(double x)
+TG_INLINE double tg_special_lgamma(double x)
 {
     const double v1 = fabs(x);
     const int is2 = v1 < 1.5;
@@ -1007,55 +1227,68 @@ TG_SPECIAL double tg_special_lgamma(double x)
     const double v36 = v33 - 2.0;
     const double v37 = v33 - 2.0;
     const double v38 = 2.0 * v37;
-    const double v39 = tg_special_sum_powers(tg_special_table_lgamma_0, 19, v38);
-    const double v40 = v36 * v39;
-    const double v41 = log(v35);
-    const double v42 = v40 + v41;
-    const int is43 = v1 < 0.5;
-    const int is44 = v1 < 1.5;
-    const double v45 = v1 - 1.0;
-    const double v46 = is44 ? v45 : 0.0;
-    const double v47 = is43 ? x : v46;
-    const double v48 = tg_special_lgamma1p(v47);
-    const double v49 = log(v1);
-    const double v50 = v48 - v49;
-    const double v51 = is43 ? v50 : v48;
-    const int is52 = v1 < 8.0;
-    const double v53 = is52 ? 8.0 : v1;
-    const double v54 = v53 - 0.5;
-    const double v55 = log(v53);
-    const double v56 = v54 * v55;
-    const double v57 = v56 - v53;
-    const double v58 = tg_special_stirling(v53);
-    const double v59 = 0.9189385332046727 + v58;
-    const double v60 = v57 + v59;
+    const double v39 = v38 * (-5.117684453811745e-13) + 2.1270762170785405e-12;
+    const double v40 = v39 * v38 + (-6.566215046625873e-12);
+    const double v41 = v40 * v38 + 2.8075860826633894e-11;
+    const double v42 = v41 * v38 + (-1.2481294697143873e-10);
+    const double v43 = v42 * v38 + 5.352455971471404e-10;
+    const double v44 = v43 * v38 + (-2.3043102744274226e-09);
+    const double v45 = v44 * v38 + 1.001249236957858e-08;
+    const double v46 = v45 * v38 + (-4.387339030049162e-08);
+    const double v47 = v46 * v38 + 1.9425327031438992e-07;
+    const double v48 = v47 * v38 + (-8.716982449081134e-07);
+    const double v49 = v48 * v38 + 3.981793088659667e-06;
+    const double v50 = v49 * v38 + (-1.8636779875052926e-05);
+    const double v51 = v50 * v38 + 9.032844784489912e-05;
+    const double v52 = v51 * v38 + (-0.000461596939291756);
+    const double v53 = v52 * v38 + 0.002572601053472542;
+    const double v54 = v53 * v38 + (-0.016838075263299536);
+    const double v55 = v54 * v38 + 0.16123351671205663;
+    const double v56 = v55 * v38 + 0.42278433509846713;
+    const double v57 = v36 * v56;
+    const double v58 = tg_log(v35);
+    const double v59 = v57 + v58;
+    const int is60 = v1 < 0.5;
     const int is61 = v1 < 1.5;
-    const int is62 = v1 < 8.0;
-    const double v63 = is62 ? v42 : v60;
-    const double v64 = is61 ? v51 : v63;
-    const double v65 = floor(x);
-    const int is66 = v65 == x;
-    const double v67 = is66 ? 0.5 : x;
-    const double v68 = tg_special_sin_pi(v67);
-    const double v69 = x * v68;
-    const double v70 = fabs(v69);
-    const double v71 = log(v70);
-    const double v72 = 1.1447298858494002 - v71;
-    const double v73 = v72 - v64;
-    const double v74 = is66 ? INFINITY : v73;
-    const int is75 = v1 == INFINITY;
-    const int is76 = x <= (-0.5);
-    const double v77 = is76 ? v74 : v64;
-    const double v78 = is75 ? INFINITY : v77;
-    return v78;
+    const double v62 = v1 - 1.0;
+    const double v63 = is61 ? v62 : 0.0;
+    const double v64 = is60 ? x : v63;
+    const double v65 = tg_special_lgamma1p(v64);
+    const double v66 = tg_log(v1);
+    const double v67 = v65 - v66;
+    const double v68 = is60 ? v67 : v65;
+    const int is69 = v1 < 8.0;
+    const double v70 = is69 ? 8.0 : v1;
+    const double v71 = v70 - 0.5;
+    const double v72 = tg_log(v70);
+    const double v73 = v71 * v72;
+    const double v74 = v73 - v70;
+    const double v75 = tg_special_stirling(v70);
+    const double v76 = 0.9189385332046727 + v75;
+    const double v77 = v74 + v76;
+    const int is78 = v1 < 1.5;
+    const int is79 = v1 < 8.0;
+    const double v80 = is79 ? v59 : v77;
+    const double v81 = is78 ? v68 : v80;
+    const double v82 = floor(x);
+    const int is83 = v82 == x;
+    const double v84 = is83 ? 0.5 : x;
+    const double v85 = tg_special_sin_pi(v84);
+    const double v86 = x * v85;
+    const double v87 = fabs(v86);
+    const double v88 = tg_log(v87);
+    const double v89 = 1.1447298858494002 - v88;
+    const double v90 = v89 - v81;
+    const double v91 = is83 ? INFINITY : v90;
+    const int is92 = v1 == INFINITY;
+    const int is93 = x <= (-0.5);
+    const double v94 = is93 ? v91 : v81;
+    const double v95 = is92 ? INFINITY : v94;
+    return v95;
 }
 TG_INLINE float tg_special_lgammaf(float x) { return (float)tg_special_lgamma((double)x); }
 
-__attribute__((unused)) static const double tg_special_table_digamma_0[10] = {
-    (-26.456212121212122), 3.0539543302701198, (-0.4432598039215686), 0.08333333333333333,
-    (-0.021092796092796094), 0.007575757575757576, (-0.004166666666666667), 0.003968253968253968,
-    (-0.008333333333333333), 0.08333333333333333};
-TG_SPECIAL double tg_special_digamma(double x)
+TG_INLINE double tg_special_digamma(double x)
 {
     const int is1 = x < 0.0;
     const double v2 = 1.0 - x;
@@ -1122,38 +1355,42 @@ TG_SPECIAL double tg_special_digamma(double x)
     const double v63 = is58 ? v62 : v57;
     const double v64 = v63 * v63;
     const double v65 = 1.0 / v64;
-    const double v66 = tg_special_sum_powers(tg_special_table_digamma_0, 10, v65);
-    const double v67 = v65 * v66;
-    const int is68 = v63 == INFINITY;
-    const double v69 = log(v63);
-    const double v70 = v61 + v69;
-    const double v71 = 0.5 / v63;
-    const double v72 = v70 - v71;
-    const double v73 = v72 - v67;
-    const double v74 = is68 ? v63 : v73;
-    const int is75 = x == 0.0;
-    const double v76 = -x;
-    const double v77 = copysign(INFINITY, v76);
-    const double v78 = is75 ? v77 : NAN;
-    const double v79 = tg_special_tan_pi(x);
-    const double v80 = 3.141592653589793 / v79;
-    const double v81 = v74 - v80;
-    const double v82 = floor(x);
-    const int is83 = v82 == x;
-    const int is84 = x <= 0.0;
-    const int is85 = is83 & is84;
-    const int is86 = x < 0.0;
-    const double v87 = is86 ? v81 : v74;
-    const double v88 = is85 ? v78 : v87;
-    return v88;
+    const double v66 = v65 * (-26.456212121212122) + 3.0539543302701198;
+    const double v67 = v66 * v65 + (-0.4432598039215686);
+    const double v68 = v67 * v65 + 0.08333333333333333;
+    const double v69 = v68 * v65 + (-0.021092796092796094);
+    const double v70 = v69 * v65 + 0.007575757575757576;
+    const double v71 = v70 * v65 + (-0.004166666666666667);
+    const double v72 = v71 * v65 + 0.003968253968253968;
+    const double v73 = v72 * v65 + (-0.008333333333333333);
+    const double v74 = v73 * v65 + 0.08333333333333333;
+    const double v75 = v65 * v74;
+    const int is76 = v63 == INFINITY;
+    const double v77 = tg_log(v63);
+    const double v78 = v61 + v77;
+    const double v79 = 0.5 / v63;
+    const double v80 = v78 - v79;
+    const double v81 = v80 - v75;
+    const double v82 = is76 ? v63 : v81;
+    const int is83 = x == 0.0;
+    const double v84 = -x;
+    const double v85 = copysign(INFINITY, v84);
+    const double v86 = is83 ? v85 : NAN;
+    const double v87 = tg_special_tan_pi(x);
+    const double v88 = 3.141592653589793 / v87;
+    const double v89 = v82 - v88;
+    const double v90 = floor(x);
+    const int is91 = v90 == x;
+    const int is92 = x <= 0.0;
+    const int is93 = is91 & is92;
+    const int is94 = x < 0.0;
+    const double v95 = is94 ? v89 : v82;
+    const double v96 = is93 ? v86 : v95;
+    return v96;
 }
 TG_INLINE float tg_special_digammaf(float x) { return (float)tg_special_digamma((double)x); }
 
-__attribute__((unused)) static const double tg_special_table_trigamma_0[12] = {
-    (-86580.25311355312), 6192.123188405797, (-529.1242424242424), 54.971177944862156,
-    (-7.092156862745098), 1.1666666666666667, (-0.2531135531135531), 0.07575757575757576,
-    (-0.03333333333333333), 0.023809523809523808, (-0.03333333333333333), 0.16666666666666666};
-TG_SPECIAL double tg_special_trigamma(double x)
+TG_INLINE double tg_special_trigamma(double x)
 {
     const int is1 = x < 0.5;
     const double v2 = 1.0 - x;
@@ -1230,21 +1467,31 @@ TG_SPECIAL double tg_special_trigamma(double x)
     const double v73 = is67 ? v72 : v66;
     const double v74 = v73 * v73;
     const double v75 = 1.0 / v74;
-    const double v76 = tg_special_sum_powers(tg_special_table_trigamma_0, 12, v75);
-    const double v77 = v75 * v76;
-    const double v78 = v77 / v73;
-    const double v79 = 1.0 / v73;
-    const double v80 = 0.5 * v75;
-    const double v81 = v79 + v80;
-    const double v82 = v81 + v78;
-    const double v83 = v71 + v82;
-    const double v84 = tg_special_sin_pi(x);
-    const int is85 = x < 0.5;
-    const double v86 = v84 * v84;
-    const double v87 = 9.869604401089358 / v86;
-    const double v88 = v87 - v83;
-    const double v89 = is85 ? v88 : v83;
-    return v89;
+    const double v76 = v75 * (-86580.25311355312) + 6192.123188405797;
+    const double v77 = v76 * v75 + (-529.1242424242424);
+    const double v78 = v77 * v75 + 54.971177944862156;
+    const double v79 = v78 * v75 + (-7.092156862745098);
+    const double v80 = v79 * v75 + 1.1666666666666667;
+    const double v81 = v80 * v75 + (-0.2531135531135531);
+    const double v82 = v81 * v75 + 0.07575757575757576;
+    const double v83 = v82 * v75 + (-0.03333333333333333);
+    const double v84 = v83 * v75 + 0.023809523809523808;
+    const double v85 = v84 * v75 + (-0.03333333333333333);
+    const double v86 = v85 * v75 + 0.16666666666666666;
+    const double v87 = v75 * v86;
+    const double v88 = v87 / v73;
+    const double v89 = 1.0 / v73;
+    const double v90 = 0.5 * v75;
+    const double v91 = v89 + v90;
+    const double v92 = v91 + v88;
+    const double v93 = v71 + v92;
+    const double v94 = tg_special_sin_pi(x);
+    const int is95 = x < 0.5;
+    const double v96 = v94 * v94;
+    const double v97 = 9.869604401089358 / v96;
+    const double v98 = v97 - v93;
+    const double v99 = is95 ? v98 : v93;
+    return v99;
 }
 TG_INLINE float tg_special_trigammaf(float x) { return (float)tg_special_trigamma((double)x); }
 
@@ -1408,27 +1655,42 @@ TG_SPECIAL double tg_special_zeta(double s, double q)
 }
 TG_INLINE float tg_special_zetaf(float s, float q) { return (float)tg_special_zeta((double)s, (double)q); }
 
-__attribute__((unused)) static const double tg_special_table_log1p_rest_0[25] = {
-    3.0303727630963847e-11, (-7.551767023853959e-11), 6.674455318199553e-12, (-3.71006024537938e-11),
-    6.213398817500826e-10, (-1.5754575086174318e-09), 3.297699824268637e-09, (-8.75668516800379e-09),
-    2.3965294843745213e-08, (-6.336206995421231e-08), 1.6771862604901217e-07, (-4.4729764448279143e-07),
-    1.198391244347943e-06, (-3.226417585018502e-06), 8.738128988420414e-06, (-2.3831266593100364e-05),
-    6.553600064686347e-05, (-0.00018204444522038304), 0.0005119999999428228, (-0.001462857142802293),
-    0.004266666666669289, (-0.012800000000001798), 0.03999999999999996, (-0.13333333333333333),
-    0.5};
-TG_SPECIAL double tg_special_log1p_rest(double u)
+TG_INLINE double tg_special_log1p_rest(double u)
 {
     const double v1 = fabs(u);
     const int is2 = v1 < 0.4;
     const double v3 = is2 ? u : 0.0;
     const double v4 = u * u;
     const double v5 = 2.5 * v3;
-    const double v6 = tg_special_sum_powers(tg_special_table_log1p_rest_0, 25, v5);
-    const double v7 = v4 * v6;
-    const double v8 = log1p(u);
-    const double v9 = u - v8;
-    const double v10 = is2 ? v7 : v9;
-    return v10;
+    const double v6 = v5 * 3.0303727630963847e-11 + (-7.551767023853959e-11);
+    const double v7 = v6 * v5 + 6.674455318199553e-12;
+    const double v8 = v7 * v5 + (-3.71006024537938e-11);
+    const double v9 = v8 * v5 + 6.213398817500826e-10;
+    const double v10 = v9 * v5 + (-1.5754575086174318e-09);
+    const double v11 = v10 * v5 + 3.297699824268637e-09;
+    const double v12 = v11 * v5 + (-8.75668516800379e-09);
+    const double v13 = v12 * v5 + 2.3965294843745213e-08;
+    const double v14 = v13 * v5 + (-6.336206995421231e-08);
+    const double v15 = v14 * v5 + 1.6771862604901217e-07;
+    const double v16 = v15 * v5 + (-4.4729764448279143e-07);
+    const double v17 = v16 * v5 + 1.198391244347943e-06;
+    const double v18 = v17 * v5 + (-3.226417585018502e-06);
+    const double v19 = v18 * v5 + 8.738128988420414e-06;
+    const double v20 = v19 * v5 + (-2.3831266593100364e-05);
+    const double v21 = v20 * v5 + 6.553600064686347e-05;
+    const double v22 = v21 * v5 + (-0.00018204444522038304);
+    const double v23 = v22 * v5 + 0.0005119999999428228;
+    const double v24 = v23 * v5 + (-0.001462857142802293);
+    const double v25 = v24 * v5 + 0.004266666666669289;
+    const double v26 = v25 * v5 + (-0.012800000000001798);
+    const double v27 = v26 * v5 + 0.03999999999999996;
+    const double v28 = v27 * v5 + (-0.13333333333333333);
+    const double v29 = v28 * v5 + 0.5;
+    const double v30 = v4 * v29;
+    const double v31 = tg_log1p(u);
+    const double v32 = u - v31;
+    const double v33 = is2 ? v30 : v32;
+    return v33;
 }
 TG_INLINE float tg_special_log1p_restf(float u) { return (float)tg_special_log1p_rest((double)u); }
 
@@ -1442,22 +1704,22 @@ TG_SPECIAL double tg_special_gamma_density(double a, double x)
     const int is6 = v5 < 0.4;
     const double v7 = tg_special_log1p_rest(v4);
     const double v8 = x / v2;
-    const double v9 = log(v8);
+    const double v9 = tg_log(v8);
     const double v10 = v4 - v9;
     const double v11 = is6 ? v7 : v10;
     const double v12 = -v2;
     const double v13 = v12 * v11;
     const double v14 = tg_special_stirling(v2);
     const double v15 = v13 - v14;
-    const double v16 = log(x);
+    const double v16 = tg_log(x);
     const double v17 = a * v16;
     const double v18 = v17 - x;
     const double v19 = a + 1.0;
     const double v20 = tg_special_lgamma(v19);
     const double v21 = v18 - v20;
-    const double v22 = exp(v21);
+    const double v22 = tg_exp(v21);
     const int is23 = a < 8.0;
-    const double v24 = exp(v15);
+    const double v24 = tg_exp(v15);
     const double v25 = 6.283185307179586 * v2;
     const double v26 = sqrt(v25);
     const double v27 = v24 / v26;
@@ -1561,12 +1823,12 @@ TG_SPECIAL double tg_special_gamma_small(double a, double x)
     const double v18 = a + 1.0;
     const double v19 = tg_special_lgamma(v18);
     const double v20 = is14 ? v17 : v19;
-    const double v21 = log(x);
+    const double v21 = tg_log(x);
     const double v22 = a * v21;
     const double v23 = v22 - v20;
     const double v24 = expm1(v23);
     const double v25 = -v24;
-    const double v26 = exp(v23);
+    const double v26 = tg_exp(v23);
     const double v27 = a * v26;
     const double v28 = v27 * s1_0;
     const double v29 = v25 - v28;
@@ -1651,7 +1913,7 @@ TG_SPECIAL double tg_special_gamma_uniform(double a, double x, double side)
     const double v29 = (-0.5) * a;
     const double v30 = v29 * v6;
     const double v31 = v30 * v6;
-    const double v32 = exp(v31);
+    const double v32 = tg_exp(v31);
     const double v33 = v28 * v32;
     const double v34 = 6.283185307179586 * a;
     const double v35 = sqrt(v34);
@@ -1682,7 +1944,7 @@ TG_SPECIAL double tg_special_gamma_share(double a, double x, double side)
     const int is10 = x <= 0.5;
     const int is11 = x <= 0.5;
     const double v12 = is11 ? x : 0.5;
-    const double v13 = log(v12);
+    const double v13 = tg_log(v12);
     const double v14 = (-0.4) / v13;
     const double v15 = x * 1.1;
     const double v16 = is10 ? v14 : v15;
@@ -1787,7 +2049,7 @@ TG_SPECIAL double tg_special_igammac(double a, double x)
 }
 TG_INLINE float tg_special_igammacf(float a, float x) { return (float)tg_special_igammac((double)a, (double)x); }
 
-TG_SPECIAL double tg_special_entr(double x)
+TG_INLINE double tg_special_entr(double x)
 {
     const int is1 = x == 0.0;
     const int is2 = x < 0.0;
@@ -1797,35 +2059,35 @@ TG_SPECIAL double tg_special_entr(double x)
     const double v6 = -x;
     const int is7 = x > 0.0;
     const double v8 = is7 ? x : 1.0;
-    const double v9 = log(v8);
+    const double v9 = tg_log(v8);
     const double v10 = v6 * v9;
     const double v11 = is5 ? v10 : v4;
     return v11;
 }
 TG_INLINE float tg_special_entrf(float x) { return (float)tg_special_entr((double)x); }
 
-TG_SPECIAL double tg_special_xlog1py(double x, double y)
+TG_INLINE double tg_special_xlog1py(double x, double y)
 {
     const int is1 = x == 0.0;
     const int is2 = y == y;
     const int is3 = is1 & is2;
-    const double v4 = log1p(y);
+    const double v4 = tg_log1p(y);
     const double v5 = x * v4;
     const double v6 = is3 ? 0.0 : v5;
     return v6;
 }
 TG_INLINE float tg_special_xlog1pyf(float x, float y) { return (float)tg_special_xlog1py((double)x, (double)y); }
 
-TG_SPECIAL double tg_special_logit(double x)
+TG_INLINE double tg_special_logit(double x)
 {
     const double v1 = 1.0 - x;
     const double v2 = x / v1;
-    const double v3 = log(v2);
+    const double v3 = tg_log(v2);
     return v3;
 }
 TG_INLINE float tg_special_logitf(float x) { return (float)tg_special_logit((double)x); }
 
-TG_SPECIAL double tg_special_logaddexp2(double x, double y)
+TG_INLINE double tg_special_logaddexp2(double x, double y)
 {
     const int is1 = x > y;
     const int is2 = x != x;
@@ -1834,8 +2096,8 @@ TG_SPECIAL double tg_special_logaddexp2(double x, double y)
     const double v5 = x - y;
     const double v6 = fabs(v5);
     const double v7 = (-0.6931471805599453) * v6;
-    const double v8 = exp(v7);
-    const double v9 = log1p(v8);
+    const double v8 = tg_exp(v7);
+    const double v9 = tg_log1p(v8);
     const double v10 = v9 / 0.6931471805599453;
     const double v11 = v4 + v10;
     const int is12 = x == y;
@@ -1864,7 +2126,7 @@ TG_SPECIAL double tg_special_gamma_path_by_series(double a, double x)
     const double v2 = tg_special_digamma(a);
     const double v3 = 1.0 / a;
     const double v4 = v2 + v3;
-    const double v5 = log(x);
+    const double v5 = tg_log(x);
     const double v6 = v5 - v4;
     const double v7 = v1 * v6;
     double s8_0 = v7;
@@ -1959,7 +2221,7 @@ TG_SPECIAL double tg_special_gamma_path_by_fraction(double a, double x)
         if (!is42)
             break;
     }
-    const double v43 = log(x);
+    const double v43 = tg_log(x);
     const double v44 = tg_special_digamma(a);
     const double v45 = v43 - v44;
     const double v46 = s6_3 * v45;
@@ -1987,13 +2249,13 @@ TG_INLINE float tg_special_standard_gamma_gradf(float a, float x) { return (floa
 TG_SPECIAL double tg_special_beta_path_by_series(double a, double b, double x, double first)
 {
     const int is1 = first > 0.0;
-    const double v2 = log(x);
+    const double v2 = tg_log(x);
     const double v3 = tg_special_digamma(a);
     const double v4 = v2 - v3;
     const double v5 = 1.0 / a;
     const double v6 = v4 - v5;
     const double v7 = -x;
-    const double v8 = log1p(v7);
+    const double v8 = tg_log1p(v7);
     const double v9 = tg_special_digamma(b);
     const double v10 = v8 - v9;
     const double v11 = is1 ? v6 : v10;

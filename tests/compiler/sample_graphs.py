@@ -356,3 +356,43 @@ def equal_layers(x, a, b, c, p, q):
     for weight in (a, b, c):
         x = tanh(dot(x, weight))
     return {"x": x, "into_p": p - p * 0.1, "into_q": q - q * 0.1}
+
+
+# ------------------------------------------------------------------------------------------- made again, or kept
+
+
+@case(x="f32[24,40]", y="f32[18,40]")
+def differences_of_pairs(x, y):
+    apart = broadcast(reshape(x, (24, 1, 40)), (24, 18, 40)) - broadcast(reshape(y, (1, 18, 40)), (24, 18, 40))
+    squares = sum(apart * apart, (2,))
+    is_same = eq(squares, 0)
+    distances = where(is_same, 0.0, sqrt(where(is_same, 1.0, squares)))
+    slope = where(is_same, 0.0, 1 / (2 * distances))
+    return {"a": distances, "b": sum(broadcast(reshape(slope, (24, 18, 1)), (24, 18, 40)) * apart, (1,))}
+
+
+@case(x="f32[6,40]", y="f32[40]")
+def read_through_views(x, y):
+    costly = tanh(exp(x) * y + 1)
+    return {"a": transpose(costly, (1, 0)) + 1, "b": sum(reshape(costly, (12, 20)), (0,)), "c": reshape(costly, (240,))}
+
+
+@case(x="f32[2,5,6,8]", index="i64[7]", b="bool[7,5]")
+def rows_of_channels_last(x, index, b):
+    return {"a": where(b, take(reshape(transpose(x, (0, 2, 3, 1)), (96, 5)), index * 21 + 3), 0.5)}
+
+
+@case(b="bool[24,40]", x="f32[24]", y="f64[24,40]")
+def choices_in_rows(b, x, y):
+    column = broadcast(reshape(x, (24, 1)), (24, 40))
+    chosen = where(b, column, -1.0)
+    return {
+        "a": sum(chosen, (1,)),
+        "b": sum(chosen * chosen, (0, 1)),
+        "c": cast(where(column > 0, 1 / column, column), float64) + y,
+    }
+
+
+@case(x="f32[9,70,16]")
+def turned_short_rows(x):
+    return {"a": transpose(x, (0, 2, 1)) * 2, "b": sum(transpose(x, (0, 2, 1)) * 3, (0, 2))}

@@ -69,7 +69,7 @@ def test_what_is_costly_is_computed_once_in_a_row():
     assert text.count("tg_erff(") == 1 + 1
     assert text.count("tg_expf(") == 2 + 1
     sums = re.findall(r"^static void (\w*sum\w*)", text, re.M)
-    assert sums == ["mul_sum_sub_amax_0", "sum_0"]  # the second adds up what rows have one of
+    assert sums == ["mul_sum_rsqrt_amax_0", "sum_0"]  # the second adds up what rows have one of
 
 
 def test_short_rows_are_worked_on_side_by_side():

@@ -1,7 +1,11 @@
 """What shares a kernel, what stays in memory, and in which order kernels run."""
 
+import math
+import random
 import re
 
+import numpy as np
+import pytest
 from sample_graphs import CASES
 from sample_steps import classifier_step, moons_step
 
@@ -9,7 +13,7 @@ from tracegrad.compiler.codegen.render import render
 from tracegrad.compiler.schedule.index import Variable, divided, flattened, modulo, of_variable, unflattened
 from tracegrad.compiler.schedule.memory import Lifetime, Names, offsets
 from tracegrad.compiler.schedule.plan import make_schedule
-from tracegrad.compiler.schedule.records import DotKernel, LoopKernel, SpecialKernel, Store
+from tracegrad.compiler.schedule.records import DotKernel, LoopKernel, SpecialKernel, Store, places_in
 from tracegrad.compiler.schedule.traffic import read_by, writes
 
 
@@ -92,6 +96,62 @@ def test_division_of_indices():
     assert modulo(index, 6) == j
     assert unflattened(flattened((i, j), (4, 6)), (2, 2, 6))[2] == j
     assert str(divided(index, 5)) == "(i * 6 + j) / 5"
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_indices_behind_reshapes_and_transpositions(seed):
+    """Whatever is simplified: each element of what numpy makes of a counter lies where the index says."""
+    rng = random.Random(seed)
+    shape = [rng.choice([1, 2, 3, 4, 6, 8]) for _ in range(rng.randint(1, 4))]
+    variables = [Variable(f"i{axis}", extent) for axis, extent in enumerate(shape)]
+    index, expected = flattened([of_variable(v) for v in variables], shape), np.arange(math.prod(shape))
+    for _ in range(rng.randint(1, 3)):
+        extents = list(factors(math.prod(shape), rng))
+        order = rng.sample(range(len(extents)), len(extents))
+        position = unflattened(index, extents)
+        # The element at `index` of the array before lies there in the array behind.
+        index = flattened([position[axis] for axis in order], [extents[axis] for axis in order])
+        places = np.arange(expected.size).reshape([extents[axis] for axis in order])
+        expected = places.transpose(np.argsort(order)).ravel()[expected]
+    counters = dict(zip((v.name for v in variables), np.indices(shape), strict=True))
+    text = str(index).replace("/", "//")
+    assert np.array_equal(np.broadcast_to(eval(text, counters), shape).ravel(), expected)  # noqa: S307
+
+
+def factors(number, rng):
+    while number > 1:
+        factor = rng.choice([n for n in range(2, number + 1) if number % n == 0])
+        yield factor
+        number //= factor
+
+
+def test_indices_from_memory_are_not_divided_with_what_decides_nothing():
+    """A row of an image with the channels last: the channel is no part of the quotients."""
+    schedule = make_schedule(CASES["rows_of_channels_last"])
+    (index,) = {i for k in schedule.kernels for b, i in places_of(k) if b == "x_"}
+    assert "x_[" not in "".join(re.findall(r"\?.*", render(schedule)))  # it is read before the choice
+    assert re.fullmatch(r"\(\((v\d+)\) / 48\) \* 240 \+ i1 \* 48 \+ \(\1\) % 48", str(index))
+
+
+def places_of(kernel):
+    stages = kernel.all_stages if isinstance(kernel, LoopKernel) else ()
+    return [place for stage in stages for statement in stage.body for place in places_in(statement)]
+
+
+def test_differences_of_pairs_have_no_memory():
+    assert make_schedule(CASES["differences_of_pairs"]).arena_bytes <= 2 * 64 + 24 * 18 * 5
+
+
+def test_what_is_read_through_views_is_computed_once():
+    source = render(make_schedule(CASES["read_through_views"]))
+    assert source.count("tg_tanhf(") == source.count("tg_expf(") == 1
+
+
+def test_what_stays_the_same_is_decided_around_the_innermost_loop():
+    """Quotients and choices, and elements that one side of a choice asks for: branches would keep vectors out."""
+    source = render(make_schedule(CASES["choices_in_rows"]))
+    innermost = [part.split("}")[0] for part in re.split(r"#pragma omp simd.*", source)[1:]]
+    assert " / " in source and not any(" / " in part or "? x_[i0]" in part for part in innermost)
 
 
 def test_memory_is_shared_by_what_does_not_live_together():

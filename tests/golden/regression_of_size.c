@@ -1,3 +1,12 @@
+/*
+ * v1 = div          ∂ training_steps.py:83
+ */
+static void div_0(float *restrict div_1, const float *restrict of_sizes_0_)
+{
+    const float v1 = 1.0f / of_sizes_0_[0];
+    div_1[0] = v1;
+}
+
 enum
 {
     dot_sub_mul_0_vectors = TG_TILE_VECTORS(20, TG_FLOAT_LANES),
@@ -91,7 +100,7 @@ static void dot_sub_mul_0_pack_rows(
 }
 
 /* Interleaves the rows of some tiles. */
-static void dot_sub_mul_0_rows_part(TG_UNUSED float *restrict sub_0, TG_UNUSED float *restrict mul_0, TG_UNUSED const float *restrict x_, TG_UNUSED const float *restrict weight_, TG_UNUSED const float *restrict bias_, TG_UNUSED const float *restrict y_, TG_UNUSED const float *restrict of_sizes_0_, TG_UNUSED long n0, TG_UNUSED char *restrict scratch, TG_UNUSED char *restrict shared, long begin, long end)
+static void dot_sub_mul_0_rows_part(TG_UNUSED float *restrict sub_0, TG_UNUSED float *restrict mul_0, TG_UNUSED const float *restrict x_, TG_UNUSED const float *restrict weight_, TG_UNUSED const float *restrict bias_, TG_UNUSED const float *restrict y_, TG_UNUSED const float *restrict div_1, TG_UNUSED long n0, TG_UNUSED char *restrict scratch, TG_UNUSED char *restrict shared, long begin, long end)
 {
     const long dot_begin = begin * dot_sub_mul_0_tile_rows;
     const long dot_stop = end * dot_sub_mul_0_tile_rows;
@@ -111,16 +120,15 @@ static void dot_sub_mul_0_rows_part_share(void *const *arguments, TG_UNUSED char
  * acc = dot          training_steps.py:83
  * v1 = add          training_steps.py:83
  * v2 = sub          training_steps.py:83
- * v3 = div          ∂ training_steps.py:83
+ * v3 = mul          ∂ training_steps.py:83
  * v4 = mul          ∂ training_steps.py:83
- * v5 = mul          ∂ training_steps.py:83
  */
-static void dot_sub_mul_0_part(TG_UNUSED float *restrict sub_0, TG_UNUSED float *restrict mul_0, TG_UNUSED const float *restrict x_, TG_UNUSED const float *restrict weight_, TG_UNUSED const float *restrict bias_, TG_UNUSED const float *restrict y_, TG_UNUSED const float *restrict of_sizes_0_, TG_UNUSED long n0, TG_UNUSED char *restrict scratch, TG_UNUSED char *restrict shared, long begin, long end)
+static void dot_sub_mul_0_part(TG_UNUSED float *restrict sub_0, TG_UNUSED float *restrict mul_0, TG_UNUSED const float *restrict x_, TG_UNUSED const float *restrict weight_, TG_UNUSED const float *restrict bias_, TG_UNUSED const float *restrict y_, TG_UNUSED const float *restrict div_1, TG_UNUSED long n0, TG_UNUSED char *restrict scratch, TG_UNUSED char *restrict shared, long begin, long end)
 {
     const long dot_begin = begin * dot_sub_mul_0_tile_rows;
     const long dot_stop = end * dot_sub_mul_0_tile_rows;
     const long dot_end = dot_stop < n0 ? dot_stop : n0;
-    const float dot_scalar0 = of_sizes_0_[0];
+    const float dot_scalar0 = div_1[0];
     float *const dot_packed = (float *)(shared + 384);
     {
         for (long dot_column = 0; dot_column < 20; dot_column += dot_sub_mul_0_tile_columns)
@@ -148,11 +156,10 @@ static void dot_sub_mul_0_part(TG_UNUSED float *restrict sub_0, TG_UNUSED float 
                         const float acc = dot_tile[(i - dot_first) * dot_sub_mul_0_tile_columns + j - dot_column];
                         const float v1 = acc + bias_[j];
                         const float v2 = v1 - y_[i * 20 + j];
-                        const float v3 = 1.0f / dot_scalar0;
-                        const float v4 = 2.0f * v2;
-                        const float v5 = v3 * v4;
+                        const float v3 = 2.0f * v2;
+                        const float v4 = dot_scalar0 * v3;
                         sub_0[i * 20 + j] = v2;
-                        mul_0[i * 20 + j] = v5;
+                        mul_0[i * 20 + j] = v4;
                     }
                 }
             }
@@ -165,10 +172,10 @@ static void dot_sub_mul_0_part_share(void *const *arguments, TG_UNUSED char *scr
     dot_sub_mul_0_part(arguments[0], arguments[1], arguments[2], arguments[3], arguments[4], arguments[5], arguments[6], (long)arguments[7], scratch, arguments[8], begin, end);
 }
 
-static void dot_sub_mul_0(float *restrict sub_0, float *restrict mul_0, const float *restrict x_, const float *restrict weight_, const float *restrict bias_, const float *restrict y_, const float *restrict of_sizes_0_, long n0, char *restrict scratch)
+static void dot_sub_mul_0(float *restrict sub_0, float *restrict mul_0, const float *restrict x_, const float *restrict weight_, const float *restrict bias_, const float *restrict y_, const float *restrict div_1, long n0, char *restrict scratch)
 {
     char *const shared = scratch;
-    void *const dot_sub_mul_0_rows_part_arguments[] = {(void *)sub_0, (void *)mul_0, (void *)x_, (void *)weight_, (void *)bias_, (void *)y_, (void *)of_sizes_0_, (void *)n0, (void *)shared};
+    void *const dot_sub_mul_0_rows_part_arguments[] = {(void *)sub_0, (void *)mul_0, (void *)x_, (void *)weight_, (void *)bias_, (void *)y_, (void *)div_1, (void *)n0, (void *)shared};
     tg_parallel((tg_work){
         .share = dot_sub_mul_0_rows_part_share,
         .arguments = dot_sub_mul_0_rows_part_arguments,
@@ -177,15 +184,15 @@ static void dot_sub_mul_0(float *restrict sub_0, float *restrict mul_0, const fl
         .extent = TG_PIECES(n0, dot_sub_mul_0_tile_rows),
         .grain = TG_PIECES(TG_PACKED, 3 * dot_sub_mul_0_tile_rows),
         .worth = 3 * n0 / TG_PACKED});
-    void *const dot_sub_mul_0_part_arguments[] = {(void *)sub_0, (void *)mul_0, (void *)x_, (void *)weight_, (void *)bias_, (void *)y_, (void *)of_sizes_0_, (void *)n0, (void *)shared};
+    void *const dot_sub_mul_0_part_arguments[] = {(void *)sub_0, (void *)mul_0, (void *)x_, (void *)weight_, (void *)bias_, (void *)y_, (void *)div_1, (void *)n0, (void *)shared};
     tg_parallel((tg_work){
         .share = dot_sub_mul_0_part_share,
         .arguments = dot_sub_mul_0_part_arguments,
         .scratch = scratch,
         .scratch_bytes = (12 * n0 + 552),
         .extent = TG_PIECES(n0, dot_sub_mul_0_tile_rows),
-        .grain = TG_PIECES(350, dot_sub_mul_0_tile_rows),
-        .worth = TG_PIECES(n0, 350)});
+        .grain = TG_PIECES(486, dot_sub_mul_0_tile_rows),
+        .worth = TG_PIECES(n0, 486)});
 }
 
 /*

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -14,7 +15,7 @@ from c_compilers import WARNINGS
 INCLUDE = Path(__file__).resolve().parents[2] / "runtime" / "include"
 FLAGS = "-std=gnu17 -O3 -march=native -fopenmp-simd -ffp-contract=off -fno-math-errno -fno-trapping-math".split()
 
-#: Documented beside each function in tg_math_float.h.
+#: Documented beside each function in tg_math_float.h, for those computed in double at the top of tg_math_wide.h.
 MAX_ULP = {
     "exp": 1.0,
     "expm1": 1.7,
@@ -27,9 +28,10 @@ MAX_ULP = {
     "cos": 1.6,
     "sqrt": 0.5,
     "rsqrt": 1.5,
+    **dict.fromkeys(("atan", "asin", "acos", "log2", "log10", "exp2", "sinh", "cosh", "asinh", "acosh", "atanh"), 0.6),
 }
 UNARY = (*MAX_ULP, "abs", "sign", "floor", "ceil", "trunc", "round")
-BINARY = ("pow", "max", "min", "copysign")
+BINARY = ("pow", "max", "min", "copysign", "atan2", "hypot")
 LIBM_BINARY = ("fmod", "remainder", "floordiv")
 INTEGER = ("floordiv", "mod")
 INF, NAN = np.inf, np.nan
@@ -163,6 +165,37 @@ def test_float64_agrees_with_numpy(call):
         np.testing.assert_allclose(call("sigmoid", x), 1 / (1 + np.exp(-x)), rtol=1e-15)
 
 
+@pytest.mark.parametrize("name", ["log", "log1p"])
+def test_logarithms_of_float64_are_within_an_ulp(call, name):
+    """Over all of their range, subnormal numbers included, and near 1; what is no finite number where it belongs."""
+    random = np.random.default_rng(0)
+    x = np.concatenate([np.exp(random.uniform(-744, 709, 50_000)), random.uniform(0.3, 3, 50_000)])
+    x = np.concatenate([x, 1 + random.uniform(-1e-3, 1e-3, 50_000), 1 + np.ldexp(random.uniform(-1, 1, 9_000), -45)])
+    if name == "log1p":
+        x = np.concatenate([x, x[(x < 1) & (x > 1e-9)] - 1, -x[x < 0.99]])
+    exact = getattr(np, name)(x.astype(np.longdouble))
+    regular = exact != 0
+    error = np.abs(call(name, x) - exact)[regular] / np.spacing(np.abs(exact[regular]).astype(np.float64))
+    assert error.max() <= 1.0
+    ends = np.array([0.0, -0.0, INF, -INF, NAN, -1.0, -2.0, -1e308, 1e308, 5e-324, -5e-324, 1.0])
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(call(name, ends), getattr(np, name)(ends), rtol=5e-16, atol=0)
+        if name == "log1p":
+            np.testing.assert_array_equal(np.signbit(call(name, np.array([-0.0]))), [True])
+
+
+@pytest.mark.parametrize(("name", "reference"), [("atan2", np.arctan2), ("hypot", np.hypot)])
+def test_functions_of_two_sides_are_within_the_documented_ulps(call, name, reference):
+    random = np.random.default_rng(0)
+    grid = _float32_grid()
+    special = np.float32([0.0, -0.0, 1, -1, INF, -INF, NAN, 1e-40, -1e-40, 3e38])
+    x, y = (each.ravel() for each in np.meshgrid(special, special))
+    with np.errstate(all="ignore"):
+        x, y = np.concatenate([grid, grid, x]), np.concatenate([random.permutation(grid), grid * np.float32(1.5), y])
+        exact = reference(x.astype(np.float64), y.astype(np.float64))
+    assert _ulps(call(name, x, y), exact).max() <= 0.6
+
+
 def test_exp_of_float64_is_within_an_ulp(call):
     """Over all of its range, subnormal results included; 0, infinity and NaN where they belong."""
     x = np.concatenate([np.linspace(-746, 710, 200_001), np.linspace(-1, 1, 50_001), np.ldexp(1.0, np.arange(-60, 9))])
@@ -254,6 +287,20 @@ def test_every_float_loop_becomes_vector_code(built):
     # gcc names either the line of the loop or that of the pragma above it.
     found = {name for number, name in loops.items() if {number, number - 1} & vectorised}
     assert expected - found == set()
+
+
+def test_special_functions_without_loops_become_vector_code(tmp_path):
+    """Those that a loop of calls holds as a whole; of the others, each is a function that is called."""
+    header = (INCLUDE / "tg_special.h").read_text()
+    names = re.findall(r"^TG_INLINE double tg_special_(\w+)\(double \w+\)", header, re.M)
+    assert {"lgamma", "digamma", "logit", "erfc", "erfinv", "i0"} <= set(names)
+    loops = "".join(_loop(name, "float", f"tg_special_{name}f(x[i])", 1) for name in names)
+    (tmp_path / "special.c").write_text(f'#include "tg_special.h"\n{loops}')
+    command = ["gcc", *FLAGS, *WARNINGS, "-fopt-info-vec", "-c", f"-I{INCLUDE}", "special.c"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    vectorised = {line.split(":")[1] for line in done.stderr.splitlines() if "loop vectorized" in line}
+    assert len(vectorised) == len(names)
 
 
 def test_no_input_is_undefined_behaviour(tmp_path):

@@ -6,7 +6,7 @@ to finish first (folds), or that is read several times and costs more than readi
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from ....ops.core import Kernel, Movement, Pointwise, Source
 from ....ops.types import bool_
@@ -84,20 +84,33 @@ def _repeats(node: Node, readers: dict[Node, list[Node]]) -> bool:
 def _worth_keeping(node: Node, readers: dict[Node, list[Node]], found: set[Node]) -> bool:
     if node.type.nbytes > LARGEST_TABLE and _is_counted(node):
         return False
-    larger = any(user.type.size > node.type.size for user in readers[node])
-    if larger or _read_elsewhere(node, readers):
+    behind = _behind_views(node, readers)
+    larger = any(user.type.size > node.type.size for user in behind)
+    if larger or _read_elsewhere(behind):
         return not _is_trivial(node)
     # In the place of a product that nobody else reads; where others do, the product itself is in memory.
     on_product = any(is_contraction(arg) and len(readers[arg]) == 1 for arg in node.args)
-    return len(readers[node]) > 1 and (on_product or not _is_cheap(node, found))
+    return len(behind) > 1 and (on_product or not _is_cheap(node, found))
 
 
-def _read_elsewhere(node: Node, readers: dict[Node, list[Node]]) -> bool:
+def _behind_views(node: Node, readers: dict[Node, list[Node]]) -> list[Node]:
+    """The readers of a node's elements: those of views that show all of them count, and the views do not."""
+    found: list[Node] = []
+    pending = [node]
+    while pending:
+        for user in readers[pending.pop()]:
+            shows_all = isinstance(user.op.lower, Movement) and user.op.lower.kind in _SHOWING_ALL and readers[user]
+            (pending if shows_all else found).append(user)
+    return found
+
+
+def _read_elsewhere(behind: list[Node]) -> bool:
     """True where some readers want other elements than their own place: computing those again would pile up."""
-    moved = [u for u in readers[node] if isinstance(u.op.lower, Movement) and u.op.lower.kind in _OVERLAPPING]
-    return bool(moved) and len(readers[node]) > 1
+    moved = any(isinstance(u.op.lower, Movement) and u.op.lower.kind in _OVERLAPPING for u in behind)
+    return moved and len(behind) > 1
 
 
+_SHOWING_ALL = ("reshape", "transpose")
 _CHOOSING = ("pad", "concatenate", "update_slice", "window", "spread")
 _OVERLAPPING = (
     "slice", "pad", "concatenate", "update_slice", "flip", "window", "spread", "strided", "unfold", "diagonal",
@@ -119,12 +132,29 @@ def _is_cheap(node: Node, found: set[Node]) -> bool:
     assert isinstance(node.op.lower, Pointwise)
     if node.type.dtype is bool_ or "(" in node.op.lower.c.replace("({type})", ""):
         return False
-    return all(a.is_input or a.is_constant or a in found for a in node.args)
+    return all(_is_at_hand(a, found) or _is_spread(a, node, found) for a in node.args)
+
+
+def _is_at_hand(node: Node, found: Collection[Node]) -> bool:
+    return node.is_input or node.is_constant or node in found
+
+
+def _is_spread(arg: Node, node: Node, found: Collection[Node]) -> bool:
+    """True for a view of less memory than `node` would take: differences of all pairs are made of few rows."""
+    base = base_of_view(arg)
+    return base.type.size < node.type.size and _is_at_hand(base, found)
 
 
 def reads(node: Node, chosen: frozenset[Node]) -> frozenset[Node]:
     """The chosen nodes and inputs that computing `node` looks at, through everything that is computed on the way."""
     return frozenset(n for n in _cone(node, chosen) if n in chosen or n.is_input)
+
+
+def spread(node: Node, chosen: frozenset[Node]) -> frozenset[Node]:
+    """What `node` computes for itself of views of less memory, as others do that are computed of the same."""
+    cone = _cone(node, chosen) - chosen
+    made = (n for n in cone if isinstance(n.op.lower, Pointwise))
+    return frozenset(n for n in made if any(_is_spread(arg, n, chosen) for arg in n.args))
 
 
 def indices_followed(node: Node, chosen: frozenset[Node]) -> frozenset[Node]:

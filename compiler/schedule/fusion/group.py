@@ -34,11 +34,12 @@ class Group:
 
 @dataclass
 class Grouping:
-    """A partition of the candidates, and what each of them reads."""
+    """A partition of the candidates, and what each of them reads, follows, and computes for itself of less memory."""
 
     groups: list[Group]
     reads: dict[Node, frozenset[Node]]
     follows: dict[Node, frozenset[Node]]
+    spread: dict[Node, frozenset[Node]]
 
     def unit(self, group: Group) -> Unit:
         return Unit(group.nodes, group.space, self.reads)

@@ -12,7 +12,7 @@ from collections.abc import Collection
 from ...graph import Graph, Node
 from ..row_blocks.parts import parts_of
 from ..row_blocks.regions import Regions
-from .candidates import candidates, indices_followed, reads
+from .candidates import candidates, indices_followed, reads, spread
 from .group import Group, Grouping, alone, union
 from .joining import Joiner
 
@@ -65,6 +65,7 @@ def _separate(graph: Graph) -> Grouping:
         groups=[alone(node) for node in chosen],
         reads={node: reads(node, known) for node in chosen},
         follows={node: indices_followed(node, known) for node in chosen},
+        spread={node: spread(node, known) for node in chosen},
     )
 
 

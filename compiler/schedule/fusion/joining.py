@@ -157,7 +157,8 @@ class Joiner:
 
 @dataclass
 class SharedMemory:
-    """Which loops over the same elements read the same memory of their own size; scalars all count as related."""
+    """Which loops over the same elements read the same memory of their own size, or compute the same of less; scalars
+    all count as related."""
 
     grouping: Grouping
     place: Mapping[Group, int]
@@ -198,7 +199,8 @@ class SharedMemory:
             return {group.space}
         size = _size(group.space.shape)
         read = {n for node in group.nodes for n in self.grouping.reads[node] if n.type.size == size}
-        return {(node, group.space) for node in read}
+        spread = {n for node in group.nodes for n in self.grouping.spread[node]}
+        return {(node, group.space) for node in read} | spread
 
 
 @dataclass

@@ -22,7 +22,7 @@ def hidden_steps(kernels: Iterable[Kernel]) -> tuple[Kernel, ...]:
 
 
 def _with_steps(kernel: LoopKernel) -> LoopKernel:
-    found = dict.fromkeys(step for stage in kernel.stages if kernel.outer for step in _steps(stage))
+    found = dict.fromkeys(step for stage in kernel.stages for step in _steps(stage))
     return replace(kernel, hidden=tuple(found)) if found else kernel
 
 
