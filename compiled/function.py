@@ -254,7 +254,7 @@ class CompiledFunction(Running, Stages, Explaining):
         """Build the program. The call itself is done by now: if that fails, its result is returned all the same."""
         check_order_of_hooks(recording)
         try:
-            specialisation = self._specialised(recording, args, kwargs, self.programs)
+            specialisation = self._specialised(recording, self.programs)
         except RuntimeFault as fault:
             self._give_up(fault)
             return

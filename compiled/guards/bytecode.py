@@ -103,6 +103,15 @@ def stored_names(code: types.CodeType) -> frozenset[str]:
     return frozenset(found)
 
 
+@functools.lru_cache(maxsize=1024)
+def only_stores(code: types.CodeType, name: str) -> bool:
+    """True if the code does nothing with an attribute of that name but assign it; a variable may have it, too."""
+    if name in code.co_consts:
+        return False
+    named = {i.opname for i in dis.get_instructions(code) if i.argval == name}
+    return all(kind == "STORE_ATTR" or kind.endswith(("_FAST", "_DEREF", "_CLOSURE")) for kind in named)
+
+
 def imported_modules(code: types.CodeType, space: dict[str, Any]) -> list[str]:
     """The full names of the modules that the code, or code nested in it, imports, and of the packages around them."""
     names: dict[str, None] = {}

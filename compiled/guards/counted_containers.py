@@ -25,12 +25,13 @@ from ...tracing.watched_order import WatchedOrder
 from ..common.classes import is_a
 from .class_members import is_watched
 from .library_modules import library_modules
+from .stored_places import stored_places
 from .value_kinds import own_attributes
 
 _KINDS = ("count", "modules", "training", "options")
 _WATCHED = (WatchedDict, WatchedList)
 _NOTHING = object()
-_NO_MODULE: Any = ({}, (), [], -1)
+_NO_MODULE: Any = ({}, (), [None], -1, ())
 
 
 class CountedContainers:
@@ -45,8 +46,9 @@ class CountedContainers:
         self._noted: list[tuple[Any, type, Any, Any]] = []
         self._counts: list[int] = _counts()
         self._words = np.zeros(0, np.int64)
-        # What is in the `__dict__` of modules, by the number of its word: with the names, and where the mode is.
-        self._modules: dict[int, tuple[Any, tuple[str, ...], list[Any], int]] = {}
+        # What is in the `__dict__` of modules, by the number of its word: with the names, where the mode is, and where
+        # what is stored silently.
+        self._modules: dict[int, tuple[Any, tuple[str, ...], list[Any], int, tuple[int, ...]]] = {}
         self.places = self.items = np.zeros(0, np.intp)
         self.expected = self.expected_items = b""
         self._library, self._words_of_library = library_modules(), b""
@@ -82,16 +84,19 @@ class CountedContainers:
         return not uncounted and is_heard_of
 
     def only_modes_changed(self) -> bool:
-        """True if all that was written, and counted, is what mode modules are in; then that is what is expected."""
-        if not references.versions_are_known or changes.training == self._counts[_KINDS.index("training")]:
+        """True if all that was written, and counted, is what mode modules are in, or was stored silently
+        (`stored_places.py`); then that is what is expected."""
+        has_mode_changed = changes.training != self._counts[_KINDS.index("training")]
+        if not references.versions_are_known or not (has_mode_changed or stored_places):
             return False
         words = references.memory[self.places]
         for i in (words != self._words).nonzero()[0].tolist():
-            own, names, values, mode = self._modules.get(i, _NO_MODULE)
+            own, names, values, mode, silent = self._modules.get(i, _NO_MODULE)
             now = [*dict.values(own)]
-            if mode < 0 or len(now) != len(values) or tuple(own) != names:
+            if len(now) != len(values) or tuple(own) != names:
                 return False
-            values[mode] = now[mode]
+            for at in (*silent, mode) if has_mode_changed and mode >= 0 else silent:
+                values[at] = now[at]
             if not all(map(is_, now, values)):
                 return False
         if self.has_lists and references.memory[self.items].tobytes() != self.expected_items:
@@ -132,7 +137,8 @@ class CountedContainers:
         if is_a(owner, Counted) and _option("training", owner) == "training":
             names = tuple(own)
             mode = names.index("training") if "training" in names else -1
-            self._modules[word] = own, names, [*dict.values(own)], mode
+            silent = tuple(names.index(name) for name in stored_places.silent(owner) if name in names)
+            self._modules[word] = own, names, [*dict.values(own)], mode, silent
 
     def _containers(self) -> Iterator[tuple[Any, Any]]:
         """The ``__dict__`` of each owner, with it, and the containers in it, without one."""
@@ -174,7 +180,8 @@ def _contents(container: Any, owner: Any) -> tuple[list[Any], list[Any]]:
     pairs = [*dict.items(container)]
     declared = None if owner is None else declares(type(owner))
     if declared is not None:
-        pairs = [(k, v) for k, v in pairs if k not in declared.apart or is_a(v, _WATCHED) or _option(k, owner)]
+        apart = declared.apart | stored_places.silent(owner)
+        pairs = [(k, v) for k, v in pairs if k not in apart or is_a(v, _WATCHED) or _option(k, owner)]
     return [key for key, _ in pairs], [value for _, value in pairs]
 
 

@@ -22,16 +22,18 @@ from ..common.collection import referrers
 from ..common.effect_lines import EffectLines, lines_storing
 from ..common.pytree import Path
 from ..common.tensor_memory import hooks_on
-from .bytecode import looks_through_modules
+from .attribute_names import are_computed
+from .bytecode import looks_through_modules, only_stores
 from .counted_containers import CountedContainers
 from .identity_guards import asks_identity, compares, meets_nan
 from .namespaces import Namespaces
 from .onlookers import keeps_nothing, may_look
 from .reachability import Codes, with_patches
 from .rng_state import random_states
-from .sources import MISSING, Kept, KindOf, LoadedModule, Source
+from .sources import MISSING, Attribute, Kept, KindOf, LoadedModule, Source, Storage
 from .stable_words import StableWords
 from .states import LARGEST, state, without_numbers
+from .stored_places import stored_places
 from .symbolic_safe import is_symbolic_safe
 from .value_guard import ValueGuard, flat_items, guard_at, has_items, others_in, writer_of
 from .value_kinds import CONTAINERS, MUTABLE, is_guardable, is_of_threads, is_optimizer
@@ -65,6 +67,7 @@ class Environment:
         self._arguments = [(value, state(value)) for value in arguments if is_a(value, CONTAINERS)]
         self._hooks = [(tensor, hooks_on(tensor)) for tensor in self.tensors()]
         self._namespaces = Namespaces(reached, self._reach.spaces.values())
+        self._repeated: set[ValueGuard] = set()  # what the call has changed, and later calls change as well
         self._random = [(name, get, get()) for name, get in random_states(self._reach.objects.values())]
 
     def _sort(self) -> None:
@@ -177,6 +180,26 @@ class Environment:
         self.facts.append(guard_at(KindOf(fact.source), fact.code))
         self._sort()
 
+    def count_stores(self) -> None:
+        """A program is made: from now on, what others store in the attributes that it guards by counts is counted."""
+        guarded = [fact.source for fact in self.counted_values if is_a(fact.source, Attribute)]
+        guarded += [fact.source for fact, _ in self.counted_contents if is_a(fact.source, Attribute)]
+        stored_places.guard(self, {str(source.name) for source in guarded})
+
+    def is_only_stored(self, name: str) -> bool:
+        """True if the code that was found does nothing but assign the attribute."""
+        if any(are_computed(frozenset(code.co_names)) for code in self._reach.codes):
+            return False
+        return all(only_stores(code, name) for code in self._reach.codes_naming(name))
+
+    def repeats(self, fact: ValueGuard, storage: Storage, is_guarded: bool) -> None:
+        """A change that the call has made is none that is refused: later calls make it, too."""
+        self._repeated.add(fact)
+        self._namespaces.leave_out(storage.owner, storage.name)
+        if not is_guarded:
+            self.facts = [other for other in self.facts if other is not fact]
+            self._sort()
+
     def mentions(self, name: str) -> bool:
         """True if any code that was found mentions the variable, attribute or keyword."""
         keywords = (const for code in self._reach.codes for const in code.co_consts if is_a(const, tuple))
@@ -194,6 +217,7 @@ class Environment:
         """Forget what only the recorded call needed: its arguments among it."""
         self.is_symbolic_safe()
         self._reach.objects, self._arguments, self._hooks, self._random = {}, [], [], []
+        self._repeated = set()
         self._namespaces = Namespaces((), ())
 
     def captures(self, tensor: Any) -> bool:
@@ -208,7 +232,7 @@ class Environment:
         """CaptureError if the call itself has made a guard fail, or has drawn numbers that a replay would repeat."""
         unknown = "in the call that was recorded"
         for fact in self.facts:
-            if not fact.holds():
+            if fact not in self._repeated and not fact.holds():
                 raise _side_effect(f"the function changes {fact.name}, which outlives the call", fact)
         for name in self._namespaces.changed():
             raise self._written_past_guards(name)

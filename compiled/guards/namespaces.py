@@ -34,10 +34,19 @@ class Namespaces:
                 key = id(owner) if is_a(owner, type) else id(entries)  # a class makes a new proxy each time
                 own.setdefault(key, (owner, entries, of_user))
         self._before = [(owner, entries, dict(entries), of_user) for owner, entries, of_user in own.values()]
+        self._left_out: set[tuple[int, str]] = set()  # entries, by the identity of what holds them
+
+    def leave_out(self, entries: Any, name: Any) -> None:
+        """`changed` does not name this entry."""
+        self._left_out.add((id(entries), name))
 
     def changed(self) -> Iterator[str]:
         """The names of the entries that are others now, are new or are gone."""
-        return (f"{_name_of(owner)}.{name}".removeprefix(".") for owner, _, _, name in self._different())
+        different = ((owner, name) for owner, entries, _, name in self._different() if not self._is_left_out(entries, name))
+        return (f"{_name_of(owner)}.{name}".removeprefix(".") for owner, name in different)
+
+    def _is_left_out(self, entries: Any, name: str) -> bool:
+        return (id(entries), name) in self._left_out
 
     def restore(self) -> None:
         """Give the entries that `changed` names the values that they had, and take away those that were not there."""

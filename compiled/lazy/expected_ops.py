@@ -130,7 +130,7 @@ def _key(deferred: Deferred, primitive: Primitive, operands: Sequence[Any], para
         return None
     segment = deferred.segment
     key: list[Any] = ["with parameters", primitive]
-    kinds = _CHECKED if primitive.check is not None and operands[0].ndarray.dtype.char in _FLOATS else _FLOATS
+    kinds = _CHECKED if primitive.check is not None and _is_of_floats(operands[0]) else _FLOATS
     for operand in operands:
         if type(operand) in PLAIN_TENSORS:
             place = operand.place
@@ -152,6 +152,11 @@ def _key(deferred: Deferred, primitive: Primitive, operands: Sequence[Any], para
         kind = type(value)
         key += (name, kind, value) if kind in _PLAIN else (name, *exact(value))
     return tuple(key)
+
+
+def _is_of_floats(operand: Any) -> bool:
+    """False for the numbers of the program, too, which a tensor may divide."""
+    return isinstance(operand, Array) and operand.ndarray.dtype.char in _FLOATS
 
 
 def _without_numbers(key: Any, operands: Sequence[Any]) -> Hashable:

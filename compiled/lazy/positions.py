@@ -14,6 +14,7 @@ from ...ops.reductions import argmax_primitive, argmin_primitive
 from .segment_memories import SegmentMemories
 
 POSITIONS = (argmax_primitive, argmin_primitive)
+_UNCHECKED = "fcV"  # kinds of numpy types whose numbers no check looks at: floating (bfloat16 is a "V") and complex ones
 
 
 def check_numbers(
@@ -41,7 +42,7 @@ def _numbers_checked(deferred: SegmentMemories, name: str, operand: Any) -> Any:
     if not isinstance(operand, Array):
         return operand
     array = operand.ndarray
-    if array.dtype.kind == "i" and deferred.is_pending(operand):
+    if array.dtype.kind not in _UNCHECKED and deferred.is_pending(operand):
         bound = deferred.bounds.get(operand.place[1]) if name == "index" and operand.place else None
         if bound is not None:  # the check is of each index by itself: the largest stands for all
             return _repeated(bound - 1, array.shape)

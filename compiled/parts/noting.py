@@ -33,8 +33,8 @@ MOST_CALLS = 4  # forms of a program's captured memory; what changes more often 
 class NotedSpecialisation(Specialisation):
     """A specialisation whose calls can be noted, if there is a `plan`."""
 
-    def __init__(self, recording: Recording, args: Args, kwargs: Kwargs, programs: Programs) -> None:
-        super().__init__(recording, args, kwargs, programs)
+    def __init__(self, recording: Recording, programs: Programs) -> None:
+        super().__init__(recording, programs)
         self.plan = CallPlan.of(self)
         self.kinds = tuple(kind for kind in self.counted if kind != "grads")  # of changes that concern noted calls
         self._now = counter(self.kinds)

@@ -200,13 +200,14 @@ class TwinPlan:
 
     @staticmethod
     def of(specialisation: NotedSpecialisation) -> TwinPlan | None:
-        """The plan; None where calls read gradients or numbers, ask which tensors are the same, or are not noted."""
+        """The plan; None where calls read gradients or numbers, ask which tensors are the same, store tensors in their
+        module, or are not noted."""
         of, plan = specialisation, specialisation.plan
         if plan is None or plan.gradients or plan.numbers or of.inputs.sources or of.needs_numbers:
             return None
         if of.recording.grads or of.recording.questions.are_compared or of.arguments.simple is None:
             return None
-        if any(output.spent is not None for output in of.results.fresh):
+        if of.results.stored or any(output.spent is not None for output in of.results.fresh):
             return None
         return TwinPlan(of)
 

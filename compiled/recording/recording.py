@@ -43,6 +43,7 @@ from .call_inputs import CallInputs, LearnedInputs, Noted, noted
 from .cond_gates import follow_writes
 from .derivative_stops import stops_of
 from .scalar_outputs import ScalarOutputs, plain
+from .stored_tensors import StoredTensor, stored_tensors
 from .substitution import NumberLocation
 from .symbolic_inputs import SymbolicInputs
 from .tensor_identity import TensorIdentityGuards
@@ -87,6 +88,7 @@ class Recording:
     wanted: list[NumberLocation] = field(default_factory=list)  # numbers that shall be data
     learned: LearnedInputs = field(default_factory=LearnedInputs)  # from earlier calls
     inputs: CallInputs = field(default_factory=CallInputs)
+    given: tuple[tuple[Any, ...], dict[str, Any]] = ((), {})  # the inputs of the call, which may put others in their places
     noted: Noted = field(init=False)
     symbolic_inputs: SymbolicInputs = field(init=False)
     codes: Codes = field(default_factory=dict)  # code that earlier calls have run without its being found
@@ -99,6 +101,7 @@ class Recording:
     done: bool = False  # the call itself
     first_node: int = field(default_factory=count_now)  # what the tape had before has smaller numbers
     scalar_outputs: ScalarOutputs = field(init=False)
+    stored: list[StoredTensor] = field(default_factory=list)  # what later calls put in its places as well
     _entries: set[SameEntries] = field(default_factory=set)  # that have been read
     _is_settled: bool = False
     _calls: CallTrace = field(init=False)
@@ -119,7 +122,7 @@ class Recording:
         self.environment = Environment(function, [*args, *kwargs.values()], self.codes)
         self.noted = noted(function, self.environment, args, kwargs)
         self.inputs = self.learned.inputs(function, self.environment)
-        args, kwargs = self.inputs.of(args, kwargs)
+        args, kwargs = self.given = self.inputs.of(args, kwargs)
         given = [leaf for _, leaf in leaves((args, kwargs))]
         self.environment.refuse_unwatchable(given)
         self._add_arguments(function, args, kwargs)
@@ -230,6 +233,7 @@ class Recording:
         check_origins(self.recorder.roots, self.is_own)
         check_gradients(self.fresh_grads(), self.recorder.roots, effect_lines)
         check_overlaps(self.recorder.roots)
+        self.stored = stored_tensors(self.environment)
         self.environment.refuse_side_effects(effect_lines)
         self.questions.check([*self.environment.codes, *self._calls.codes])
         self._learn_codes()
@@ -247,6 +251,7 @@ class Recording:
     def _guard_unused(self) -> None:
         """The function may have asked tensors for their shape, type or flags that it computes nothing with."""
         used = {id(root.array) for root in self.recorder.roots}
+        used.update(id(each.before) for each in self.stored if not each.is_guarded)
         for tensor in self.environment.tensors():
             if id(tensor) not in used and not self.is_own(tensor):
                 get = functools.partial(facts_of, tensor)
@@ -387,6 +392,7 @@ class Recording:
     def let_go(self) -> None:
         """Forget the recorded call's own results and gradients, so that only the user keeps them alive."""
         self.result = self.outcome = None
+        self.given, self.stored = ((), {}), []
         self.grads.clear()
         self.questions.let_go()
         self.environment.let_go()

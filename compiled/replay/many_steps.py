@@ -151,12 +151,12 @@ def _tree(of: Specialisation, blocks: list[np.ndarray], steps: int) -> Any:
 def many_steps(of: Specialisation) -> ManySteps | None:
     """The many steps of `of`, None if each has to be done by itself.
 
-    So it is with calls that are never usual, and with results that are not made anew by C, each for itself: tensors
+    So it is with calls that are never usual, with those that store tensors outside, and with results that are not made anew by C, each for itself: tensors
     that were there before, views, numbers that Python computes.
     """
     if not callable(of.usual) or of.recording.inputs.places or not is_entry(of.binding.entry):
         return None
-    if of.arguments.simple is None:
+    if of.arguments.simple is None or of.results.stored:
         return None
     if any(output.leaf for output in of.results.fresh) or not all(map(_is_column, _filled(of))):
         return None

@@ -79,7 +79,8 @@ class Results:
         refuse_containers_from_outside(recording)
         self._existing = list(_existing(recording))
         numbers = [number for appends in recording.scalar_outputs.appends for number in appends.numbers]
-        given = [_tensor_of(leaf) for leaf in (*(leaf for _, leaf in leaves(recording.outcome)), *numbers)]
+        stored = [each.tensor for each in recording.stored]
+        given = [_tensor_of(leaf) for leaf in (*(leaf for _, leaf in leaves(recording.outcome)), *numbers, *stored)]
         self._leaves = list({id(t): t for t in given if is_a(t, Tensor)}.values())
         self._wholes: dict[int, tuple[Tensor, Fill]] = {}
         self._apart: list[Tensor] = []  # aliases that the function has made, and views of these
@@ -96,13 +97,17 @@ class Results:
             (appends.source, [self._placed(number) for number in appends.numbers])
             for appends in recording.scalar_outputs.appends
         ]
+        # What a call leaves in places outside of it.
+        self.stored: list[tuple[Callable[[Any], None], Placed]] = [
+            (each.store_with(), self._placed(each.tensor)) for each in recording.stored
+        ]
         self.is_one_tensor = self._is_one_tensor()
 
     def _is_one_tensor(self) -> bool:
         """True if the whole result is one new tensor, and not a view of one."""
         tree = self.tree
         fills = [fill for _, fill in self._wholes.values()]
-        if not is_a(tree, Placed) or not is_a(tree.fill, FreshTensor):
+        if self.stored or not is_a(tree, Placed) or not is_a(tree.fill, FreshTensor):
             return False
         return fills == [tree.fill] and tree.fill.is_as_made
 
@@ -113,10 +118,10 @@ class Results:
 
     def hand_out(self, fresh: list[Tensor], call_arguments: Any, numbers: list[Any]) -> Any:
         """The result of one call, in which the formulas have given `numbers`; what the function appends to lists is
-        appended."""
+        appended, and what it stores is stored."""
         for source, appended in self.appends:
             source.now().extend([number.fill(fresh, call_arguments) for number in appended])
-        if issubclass(type(self.tree), Placed):
+        if issubclass(type(self.tree), Placed) and not self.stored:
             return self.tree.fill(fresh, call_arguments)
         filled: dict[Placed, Any] = {}  # a tensor that is returned twice is one object
 
@@ -130,7 +135,10 @@ class Results:
                 filled[leaf] = leaf.fill(fresh, call_arguments)
             return filled[leaf]
 
-        return rebuilt(self.tree, fill)
+        result = rebuilt(self.tree, fill)
+        for store, tensor in self.stored:
+            store(fill(tensor))
+        return result
 
     def let_go(self) -> None:
         """Forget the recorded call's own tensors."""

@@ -35,6 +35,7 @@ from ..lazy.gradient_orders import gradient_orders
 from ..recording.leaks import refuse_leaks
 from ..recording.recording import Recording
 from ..recording.result_histories import check_ends, check_history
+from ..recording.stored_tensors import check_unread
 from ..recording.validity import check_unused_errors, refusal
 from ..verification.verify import is_wanted
 from .arguments import Args, Arguments, Kwargs
@@ -50,13 +51,14 @@ NOT_WRITTEN = object()
 class Specialisation:
     """One recording and its program."""
 
-    def __init__(self, recording: Recording, args: Args, kwargs: Kwargs, programs: Programs) -> None:
+    def __init__(self, recording: Recording, programs: Programs) -> None:
         self.recording = recording
-        args, kwargs = self.inputs_of(args, kwargs) or (args, kwargs)
+        args, kwargs = recording.given
         _refuse_strided_writes(recording)
         self.results = Results(recording)
         graph = graph_of(recording, self.results)
         check_unused_errors(recording.recorder, graph)
+        check_unread(recording.stored, recording.recorder.roots, graph)
         self.backward = _backward_of(recording, graph, self.results, programs)
         refuse_leaks(recording, self.results.tensors)
         self.graph = graph if self.backward is None else self.backward.parts.forward
@@ -71,6 +73,7 @@ class Specialisation:
         self._seen_count = self._seen_options = self._seen_memories = -1  # the same, by what is counted
         self._unlike_at = (-1, -1)  # where they are known not to hold, whatever gradients there are
         of = recording.environment
+        of.count_stores()
         self.unwritten = Unwritten(recording.guards, of.counted_values, of.counted_contents)
         self.guards_of_gradients = [guard for guard in recording.guards if guard.of_gradients]
         self.captured = CapturedInputs(recording, self.binding)

@@ -1,0 +1,104 @@
+"""Tensors that a recorded call leaves in attributes and variables outside of it, for later calls to leave there as well.
+
+A layer keeps its attention weights, a cell its hidden state, a model its last loss: ``self.attention = weights``. Such a
+tensor is one more result of the call, which a replay puts where the call has put its own. What was there before is
+guarded like all that the function reaches, unless no code that was found reads it.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from ...compiler.capture import Root
+from ...compiler.graph import Graph, topological
+from ...tensors.tensor import Tensor
+from ...tracing.declares import declares
+from ..common.classes import is_a
+from ..guards.bytecode import only_stores
+from ..guards.environment import Environment
+from ..guards.sources import Attribute, Cell, Source, Variable, counts_changes
+from ..guards.stored_places import stored_places
+from ..guards.value_guard import ValueGuard
+from ..guards.value_kinds import own_attributes
+from .validity import refusal
+
+_NAMESPACES = (type, types.ModuleType, types.FunctionType)
+
+
+@dataclass(frozen=True, eq=False)
+class StoredTensor:
+    """What a call leaves at one source: `tensor` in the recorded call, in which `before` was there at first."""
+
+    source: Source
+    tensor: Tensor
+    before: Any
+    is_guarded: bool  # whether `before` is
+
+    def store_with(self) -> Callable[[Any], None]:
+        """What puts the tensor of another call there."""
+        source = self.source
+        if type(source) is not Attribute or not counts_changes(source.owner):
+            return source.rebind
+        stored_places.add(source.owner, source.name)
+        return functools.partial(stored_places.store, source.owner, source.name)
+
+
+def stored_tensors(environment: Environment) -> list[StoredTensor]:
+    """What the recorded call, which has ended, has stored. From here on these are no side effects of it."""
+    found: dict[Any, StoredTensor] = {}
+    for fact in list(environment.facts):
+        if fact.holds() or not _takes_tensors(fact):
+            continue
+        storage = fact.source.storage()
+        assert storage is not None
+        is_guarded = not _is_only_stored(fact, environment)
+        found[storage.key] = StoredTensor(fact.source, fact.source.now(), fact.value, is_guarded)
+        environment.repeats(fact, storage, is_guarded)
+    return list(found.values())
+
+
+def _takes_tensors(fact: ValueGuard) -> bool:
+    """True for a source at which there is a tensor now, and where ``rebind`` does what the program's assignment does."""
+    source = fact.source
+    if type(source.now()) is not Tensor or source.storage() is None:
+        return False
+    if type(source) is Attribute:
+        return _is_plain_attribute(source.owner, source.name)
+    return type(source) is Cell or (type(source) is Variable and "__builtins__" in source.owner)
+
+
+def _is_plain_attribute(owner: Any, name: str) -> bool:
+    """True for what is in the ``__dict__`` of an object whose class has neither a ``__setattr__`` of its own nor a
+    property of that name."""
+    kind, declared = type(owner), declares(type(owner))
+    if declared is None:
+        is_plain = kind.__setattr__ is object.__setattr__ and not is_a(owner, (*_NAMESPACES, Tensor))
+    else:
+        is_plain = declared.counter == "modules" and counts_changes(owner)
+    if not is_plain or name not in (own_attributes(owner) or ()):
+        return False
+    return not any(hasattr(vars(base).get(name), "__set__") for base in kind.__mro__)
+
+
+def _is_only_stored(fact: ValueGuard, environment: Environment) -> bool:
+    """True if no code that was found reads the attribute."""
+    source = fact.source
+    return type(source) is Attribute and environment.is_only_stored(source.name)
+
+
+def check_unread(stored: list[StoredTensor], roots: Iterable[Root], graph: Graph) -> None:
+    """CaptureError if the call has computed with a tensor that was in a place before and is not guarded: it was read in
+    a way that its code does not name."""
+    unguarded = {id(each.before): each for each in stored if not each.is_guarded}
+    live = set(topological(result.node for result in graph.results))
+    for root in roots:
+        if id(root.array) in unguarded and root.node in live:
+            raise refusal(
+                f"{unguarded[id(root.array)].source.describe()}, which the function replaces, is read in another way",
+                f"at {root.met_at}",
+                "Read it by its name.",
+            )
