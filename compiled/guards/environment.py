@@ -182,9 +182,9 @@ class Environment:
 
     def count_stores(self) -> None:
         """A program is made: from now on, what others store in the attributes that it guards by counts is counted."""
-        guarded = [fact.source for fact in self.counted_values if is_a(fact.source, Attribute)]
-        guarded += [fact.source for fact, _ in self.counted_contents if is_a(fact.source, Attribute)]
-        stored_places.guard(self, {str(source.name) for source in guarded})
+        facts = (*self.counted_values, *(fact for fact, _ in self.counted_contents))
+        sources = (fact.source for fact in facts if is_a(fact.source, Attribute))
+        stored_places.guard(self, [(source.owner, source.name) for source in sources])
 
     def is_only_stored(self, name: str) -> bool:
         """True if the code that was found does nothing but assign the attribute."""
@@ -198,7 +198,7 @@ class Environment:
         self._namespaces.leave_out(storage.owner, storage.name)
         if not is_guarded:
             self.facts = [other for other in self.facts if other is not fact]
-            self._sort()
+        self._sort()  # what is stored is counted no more
 
     def mentions(self, name: str) -> bool:
         """True if any code that was found mentions the variable, attribute or keyword."""

@@ -42,11 +42,9 @@ class Namespaces:
 
     def changed(self) -> Iterator[str]:
         """The names of the entries that are others now, are new or are gone."""
-        different = ((owner, name) for owner, entries, _, name in self._different() if not self._is_left_out(entries, name))
-        return (f"{_name_of(owner)}.{name}".removeprefix(".") for owner, name in different)
-
-    def _is_left_out(self, entries: Any, name: str) -> bool:
-        return (id(entries), name) in self._left_out
+        for owner, entries, _, name in self._different():
+            if (id(entries), name) not in self._left_out:
+                yield f"{_name_of(owner)}.{name}".removeprefix(".")
 
     def restore(self) -> None:
         """Give the entries that `changed` names the values that they had, and take away those that were not there."""

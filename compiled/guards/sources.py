@@ -25,6 +25,7 @@ from ...tracing.watch import WatchedDict
 from ...tracing.watched_classes import classes
 from ..common.classes import is_a
 from .class_members import users_classes
+from .stored_places import stored_places
 from .value_kinds import CONTAINERS, is_users, own_attributes
 
 NOT_THERE = (LookupError, TypeError, AttributeError)  # what reading raises where nothing is any more
@@ -266,7 +267,9 @@ class Attribute(_OfObject):
         is_plain = is_a(value, WatchedDict) or not is_a(value, (*CONTAINERS, np.ndarray, bytearray))
         if is_a(self.owner, type):
             return is_plain and classes.counts(self.owner, self.name)
-        return is_plain and _is_in_dict(self.owner, self.name) and _OfObject.is_counted(self, value)
+        if not is_plain or self.name in stored_places.names(self.owner):
+            return False
+        return _is_in_dict(self.owner, self.name) and _OfObject.is_counted(self, value)
 
     def rebind(self, value: Any) -> None:
         if value is not MISSING:

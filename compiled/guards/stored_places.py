@@ -1,9 +1,9 @@
 """The attributes of modules in which replayed calls leave tensors, and whether such a store concerns any program.
 
 Setting an attribute of a module counts as a change, after which all programs look at their guards again. That would
-take longer than many a step, where each step does it (`self.attention = weights`). So a replay counts its stores only
-while some program guards an attribute of that name by what is counted; else they are *silent*, and who compares
-whole modules leaves these attributes out.
+take longer than many a step, where each step does it (`self.attention = weights`). So programs that are made from then
+on look at such an attribute at each call, and replays count a store only while there is an earlier program that guards
+this attribute by what is counted. Else stores are *silent*: who compares whole modules leaves these attributes out.
 """
 
 from __future__ import annotations
@@ -13,7 +13,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from ...ops.locks import new_lock
+from ...tracing.watch import changes
 from .value_kinds import own_attributes
+
+_Key = tuple[int, str]
+_NOTHING: frozenset[str] = frozenset()
+_UNKNOWN: tuple[None, frozenset[str]] = (None, _NOTHING)
 
 
 class StoredPlaces:
@@ -21,37 +26,51 @@ class StoredPlaces:
 
     def __init__(self) -> None:
         self._lock = new_lock()
-        self._guarding: dict[str, weakref.WeakSet[Any]] = {}  # who guards an attribute of that name
+        # By who guards attributes by counts, and keeps their owners: these, as an owner's identity with a name.
+        self._guarded: weakref.WeakKeyDictionary[Any, frozenset[_Key]] = weakref.WeakKeyDictionary()
         self._names: dict[int, tuple[weakref.ref[Any], frozenset[str]]] = {}  # of each module, by its identity
+        self._counts: dict[_Key, bool] = {}  # whether a store does, as far as that was asked
 
     def __bool__(self) -> bool:
         return bool(self._names)
 
-    def guard(self, by: Any, names: Iterable[str]) -> None:
-        """While `by` is alive, stores to attributes of these names count."""
+    def guard(self, by: Any, attributes: Iterable[tuple[Any, str]]) -> None:
+        """While `by` is alive, stores to these attributes (an owner, a name) count."""
         with self._lock:
-            for name in names:
-                self._guarding.setdefault(name, weakref.WeakSet()).add(by)
+            self._guarded[by] = frozenset((id(owner), name) for owner, name in attributes)
+            self._counts = {}
 
     def add(self, owner: Any, name: str) -> None:
-        """Replays store in that attribute of a module."""
+        """Replays store in that attribute of a module from now on."""
         with self._lock:
-            self._names[id(owner)] = weakref.ref(owner), self._stored_in(owner) | {name}
+            known = self.names(owner)
+            self._names[id(owner)] = weakref.ref(owner), known | {name}
+        if name not in known:
+            changes.count += 1
+
+    def names(self, owner: Any) -> frozenset[str]:
+        """The attributes of `owner` in which replays store."""
+        known, names = self._names.get(id(owner), _UNKNOWN)
+        return names if known is not None and known() is owner else _NOTHING
 
     def silent(self, owner: Any) -> frozenset[str]:
         """The attributes of a module that are no part of what programs depend on."""
-        return frozenset(name for name in self._stored_in(owner) if not self._guarding.get(name))
+        return frozenset(name for name in self.names(owner) if not self._is_counted(owner, name))
 
     def store(self, owner: Any, name: str, value: Any) -> None:
         """What ``setattr(owner, name, value)`` does."""
-        if self._guarding.get(name):
+        if self._is_counted(owner, name):
             setattr(owner, name, value)
         else:
             dict.__setitem__(own_attributes(owner), name, value)
 
-    def _stored_in(self, owner: Any) -> frozenset[str]:
-        known, names = self._names.get(id(owner), (None, frozenset[str]()))
-        return names if known is not None and known() is owner else frozenset()
+    def _is_counted(self, owner: Any, name: str) -> bool:
+        key, counts = (id(owner), name), self._counts
+        found = counts.get(key)
+        if found is None:
+            with self._lock:
+                found = counts[key] = any(key in guarded for guarded in self._guarded.values())
+        return found
 
 
 stored_places = StoredPlaces()

@@ -14,7 +14,7 @@ from ...ops.reductions import argmax_primitive, argmin_primitive
 from .segment_memories import SegmentMemories
 
 POSITIONS = (argmax_primitive, argmin_primitive)
-_UNCHECKED = "fcV"  # kinds of numpy types whose numbers no check looks at: floating (bfloat16 is a "V") and complex ones
+_UNCHECKED = "fcV"  # kinds of numpy types that no check looks at: floating ones (bfloat16 is a "V"), complex ones
 
 
 def check_numbers(

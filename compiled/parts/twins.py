@@ -19,6 +19,7 @@ from ...tracing.counted import CountingDict
 from ...tracing.declares import Declares, declares
 from ...tracing.watch import counter
 from ...tracing.watched_order import WatchedOrder
+from ..guards.stored_places import stored_places
 from ..guards.value_kinds import own_attributes
 from ..lazy.deferred_calls import Deferred
 from ..lazy.program_calls import ProgramCall
@@ -66,6 +67,8 @@ class _Tree:
         self._modules[id(module)] = len(self._modules)
         own = own_attributes(module)
         if type(own) is not CountingDict or not is_module(module) or not _declared(module).is_counted(module):
+            raise _Unknown
+        if stored_places.names(module):  # which may change without a count
             raise _Unknown
         return type(module), tuple(self._entries(own))
 

@@ -88,7 +88,7 @@ class Recording:
     wanted: list[NumberLocation] = field(default_factory=list)  # numbers that shall be data
     learned: LearnedInputs = field(default_factory=LearnedInputs)  # from earlier calls
     inputs: CallInputs = field(default_factory=CallInputs)
-    given: tuple[tuple[Any, ...], dict[str, Any]] = ((), {})  # the inputs of the call, which may put others in their places
+    given: tuple[tuple[Any, ...], dict[str, Any]] = ((), {})  # its inputs; the call may put others in their places
     noted: Noted = field(init=False)
     symbolic_inputs: SymbolicInputs = field(init=False)
     codes: Codes = field(default_factory=dict)  # code that earlier calls have run without its being found

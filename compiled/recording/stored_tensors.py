@@ -1,7 +1,7 @@
-"""Tensors that a recorded call leaves in attributes and variables outside of it, for later calls to leave there as well.
+"""Tensors that a recorded call stores in attributes and variables outside of it, as each replay does.
 
-A layer keeps its attention weights, a cell its hidden state, a model its last loss: ``self.attention = weights``. Such a
-tensor is one more result of the call, which a replay puts where the call has put its own. What was there before is
+A layer keeps its attention weights, a cell its hidden state, a model its last loss: ``self.attention = weights``. Such
+a tensor is one more result of the call, which a replay puts where the call has put its own. What was there before is
 guarded like all that the function reaches, unless no code that was found reads it.
 """
 
@@ -18,7 +18,6 @@ from ...compiler.graph import Graph, topological
 from ...tensors.tensor import Tensor
 from ...tracing.declares import declares
 from ..common.classes import is_a
-from ..guards.bytecode import only_stores
 from ..guards.environment import Environment
 from ..guards.sources import Attribute, Cell, Source, Variable, counts_changes
 from ..guards.stored_places import stored_places
@@ -40,11 +39,9 @@ class StoredTensor:
 
     def store_with(self) -> Callable[[Any], None]:
         """What puts the tensor of another call there."""
-        source = self.source
-        if type(source) is not Attribute or not counts_changes(source.owner):
-            return source.rebind
-        stored_places.add(source.owner, source.name)
-        return functools.partial(stored_places.store, source.owner, source.name)
+        if not _is_of_module(self.source):
+            return self.source.rebind
+        return functools.partial(stored_places.store, self.source.owner, self.source.name)
 
 
 def stored_tensors(environment: Environment) -> list[StoredTensor]:
@@ -56,13 +53,15 @@ def stored_tensors(environment: Environment) -> list[StoredTensor]:
         storage = fact.source.storage()
         assert storage is not None
         is_guarded = not _is_only_stored(fact, environment)
+        if _is_of_module(fact.source):
+            stored_places.add(fact.source.owner, fact.source.name)
         found[storage.key] = StoredTensor(fact.source, fact.source.now(), fact.value, is_guarded)
         environment.repeats(fact, storage, is_guarded)
     return list(found.values())
 
 
 def _takes_tensors(fact: ValueGuard) -> bool:
-    """True for a source at which there is a tensor now, and where ``rebind`` does what the program's assignment does."""
+    """True for a source where there is a tensor now, and where ``rebind`` does what the program's assignment does."""
     source = fact.source
     if type(source.now()) is not Tensor or source.storage() is None:
         return False
@@ -82,6 +81,10 @@ def _is_plain_attribute(owner: Any, name: str) -> bool:
     if not is_plain or name not in (own_attributes(owner) or ()):
         return False
     return not any(hasattr(vars(base).get(name), "__set__") for base in kind.__mro__)
+
+
+def _is_of_module(source: Source) -> bool:
+    return type(source) is Attribute and counts_changes(source.owner)
 
 
 def _is_only_stored(fact: ValueGuard, environment: Environment) -> bool:

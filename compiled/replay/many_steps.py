@@ -151,8 +151,8 @@ def _tree(of: Specialisation, blocks: list[np.ndarray], steps: int) -> Any:
 def many_steps(of: Specialisation) -> ManySteps | None:
     """The many steps of `of`, None if each has to be done by itself.
 
-    So it is with calls that are never usual, with those that store tensors outside, and with results that are not made anew by C, each for itself: tensors
-    that were there before, views, numbers that Python computes.
+    So it is with calls that are never usual, with those that store tensors outside, and with results that are not made
+    anew by C, each for itself: tensors that were there before, views, numbers that Python computes.
     """
     if not callable(of.usual) or of.recording.inputs.places or not is_entry(of.binding.entry):
         return None

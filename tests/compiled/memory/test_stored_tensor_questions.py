@@ -1,4 +1,4 @@
-"""Tensors that a step leaves in attributes and variables outside of it: attention weights, hidden states, the last loss."""
+"""Tensors that a step stores in attributes and variables outside: attention weights, hidden states, the last loss."""
 
 import copy
 import dataclasses
@@ -90,6 +90,18 @@ def kept_and_returned(tg):
     def step(x):
         holder.last = x * 2
         return holder.last
+
+    return Program(step, batches(tg, 3), lambda: holder.last)
+
+
+@ask.either(calls=8)
+def kept_from_the_first_call_on(tg):
+    """May an attribute come with the first call?"""
+    holder = tg.nn.Module()
+
+    def step(x):
+        holder.last = x * 2
+        return holder.last + 1
 
     return Program(step, batches(tg, 3), lambda: holder.last)
 
@@ -188,19 +200,14 @@ def a_state_with_its_history(tg):
 @ask.either(calls=9)
 def a_state_of_other_sizes(tg):
     """Does a state have the size of its call?"""
-    cell = recurrent(tg, lambda state: state.detach())
-
-    def between(i):
-        cell.state = None
-
+    cell = recurrent(tg, lambda state: state)
     sizes = (4, 4, 4, 4, 2, 4, 2, 4, 4)
-    cell.mix = tg.nn.Linear(3, 3)
 
     def step(x):
         cell.state = (cell.mix(x)).tanh().detach()
         return cell.state.sum()
 
-    return Program(step, lambda i: (batch(tg, i, sizes[i], 3),), lambda: cell.state, between)
+    return Program(step, lambda i: (batch(tg, i, sizes[i], 3),), lambda: cell.state)
 
 
 @ask.either()
