@@ -33,6 +33,7 @@ from ...tape.saved import HandedOut, PastVersions
 from ...tensors.tensor import Tensor, make
 from ...tracing.watch import serve
 from ..common.autograd_graph import leading_to
+from ..common.classes import is_a
 from ..common.outermost import clean_up, entry
 from ..execution.binding import Binding
 from ..execution.double_backward import Again, evaluated, gradients_of, inputs_of
@@ -57,11 +58,13 @@ class Backward:
     ) -> None:
         self.eager = eager
         self._orders = {f"grad_{label}": order for label, order in orders.items()}
-        self.wrt = tuple(wrt)
+        gradients = differentiate(graph, live, wrt)
+        reached = {result.name for result in gradients.results}
+        self.wrt = tuple(label for label in wrt if f"grad_{label}" in reached)  # not what is detached on the way
         self.live = tuple(live)
         self.graph = graph
         reads = inputs_of(graph, live)
-        self.parts: Split = split(graph, differentiate(graph, live, wrt), reads)
+        self.parts: Split = split(graph, gradients, reads)
         self.programs = programs
         seeds = [node for node in self.parts.backward.inputs if node.label not in self.parts.saved]
         self._cotangent_labels = [node.label for node in seeds[len(seeds) - len(self.live) :]]
@@ -96,6 +99,15 @@ class Backward:
         """The inputs of the graph that a node of the tape keeps, in their order: gradients are recorded in it."""
         kept = {*self.own, *self.eager.inputs, *self.reads}
         return tuple([node.label for node in self.graph.inputs if node.label in kept])
+
+    def snapshot(self, label: str, tensor: Any) -> Snapshot:
+        """How an input is now. Of one that no gradient goes to, a node keeps the memory, as that of `detach()` does,
+        not the history: a state that is detached in each call would keep those of all calls before."""
+        if label not in self.wrt and is_a(tensor, Tensor) and tensor._node is not None:
+            shown = make(tensor.ndarray, tensor.buffer, tensor.steps)
+            shown.place = tensor.place
+            tensor = shown
+        return label, tensor, tensor.ndarray, tensor.buffer, tensor.steps
 
     @property
     def needed(self) -> set[str]:
@@ -211,11 +223,6 @@ class BackwardProgram:
 Snapshot = tuple[str, Tensor, np.ndarray, Buffer, tuple[Step, ...]]
 
 
-def snapshot(label: str, tensor: Any) -> Snapshot:
-    """How `tensor` is now."""
-    return label, tensor, tensor.ndarray, tensor.buffer, tensor.steps
-
-
 class KeptInput(Saved):
     """An input that the backward pass reads, and the memory that it showed at the call.
 
@@ -278,7 +285,9 @@ class CompiledNode(TapeNode):
         super().__init__(backward.eager.title, tuple(edges))
         self.rename(backward.eager.title)
         self._backward = backward
-        self.inputs: tuple[Snapshot, ...] = tuple([snapshot(label, sources[label]) for label in backward.kept])
+        self.inputs: tuple[Snapshot, ...] = tuple(
+            [backward.snapshot(label, sources[label]) for label in backward.kept]
+        )
         self.versions = tuple([kept[3].version for kept in self.inputs])
         self._outputs = [Saved(live[i], is_output=True) for i in backward.eager.outputs]
         for i in backward.told_of:

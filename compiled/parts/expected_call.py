@@ -303,7 +303,10 @@ class Expected:
             self.names[f"kept{j}"] = self._of.captured_sources[label]
             versions.append(f"kept{j}.buffer.version, ")
         for i, label in self._kept_arguments:
-            inputs.append(f"({label!r}, a{i}, a{i}.ndarray, a{i}.buffer, a{i}.steps)")
+            spec = self._specs[i]
+            has_history = label not in backward.wrt and spec.tracked and not spec.leaf
+            kept = f"({label!r}, a{i}, a{i}.ndarray, a{i}.buffer, a{i}.steps)"
+            inputs.append(f"backward.snapshot({label!r}, a{i})" if has_history else kept)
             versions.append(f"a{i}.buffer.version, ")
         outputs = ", ".join(f"Saved(r{live[i]}, True)" for i in backward.eager.outputs)
         return [

@@ -10,7 +10,7 @@ from ...runtime.references import versions_are_known
 from ...tape.nodes import Edge
 from ...tracing.watch import counter
 from ..guards.option_numbers import OptionNumbers
-from ..lazy.backward_program import Snapshot, snapshot
+from ..lazy.backward_program import Snapshot
 from ..lazy.program_calls import ProgramCall
 from .noting import NotedSpecialisation
 
@@ -60,7 +60,7 @@ class Still:
         if of.backward is not None:
             known = of.captured_edges()
             self.edges = tuple(known[label] for label in of.backward.wrt if label in known)
-            self.kept = tuple(snapshot(label, of.captured_sources[label]) for label in self.labels)
+            self.kept = tuple(of.backward.snapshot(label, of.captured_sources[label]) for label in self.labels)
         self._options.note()
         self._count_of_others, self.count = others, self.now()
         return True

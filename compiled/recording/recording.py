@@ -42,6 +42,7 @@ from .branch_trials import BranchTrials
 from .call_inputs import CallInputs, LearnedInputs, Noted, noted
 from .cond_gates import follow_writes
 from .derivative_stops import stops_of
+from .grad_slot import GradSlot
 from .scalar_outputs import ScalarOutputs, plain
 from .stored_tensors import StoredTensor, stored_tensors
 from .substitution import NumberLocation
@@ -57,16 +58,6 @@ from .validity import (
     check_roots,
     refusal,
 )  # fmt: skip
-
-
-@dataclass(eq=False)
-class GradSlot:
-    """What a call does to one tensor's ``.grad``."""
-
-    tensor: Tensor
-    before: Tensor | None
-    read_first: bool
-    after: Tensor | None = None
 
 
 @dataclass(eq=False)

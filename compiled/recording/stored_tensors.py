@@ -19,7 +19,7 @@ from ...tensors.tensor import Tensor
 from ...tracing.declares import declares
 from ..common.classes import is_a
 from ..guards.environment import Environment
-from ..guards.sources import Attribute, Cell, Source, Variable, counts_changes
+from ..guards.sources import Attribute, AttributeCount, Cell, Source, Variable, counts_changes
 from ..guards.stored_places import stored_places
 from ..guards.value_guard import ValueGuard
 from ..guards.value_kinds import own_attributes
@@ -47,8 +47,9 @@ class StoredTensor:
 def stored_tensors(environment: Environment) -> list[StoredTensor]:
     """What the recorded call, which has ended, has stored. From here on these are no side effects of it."""
     found: dict[Any, StoredTensor] = {}
+    grown = _grown(environment)
     for fact in list(environment.facts):
-        if fact.holds() or not _takes_tensors(fact):
+        if fact.holds() or id(fact.source.owner) in grown or not _takes_tensors(fact):
             continue
         storage = fact.source.storage()
         assert storage is not None
@@ -58,6 +59,12 @@ def stored_tensors(environment: Environment) -> list[StoredTensor]:
         found[storage.key] = StoredTensor(fact.source, fact.source.now(), fact.value, is_guarded)
         environment.repeats(fact, storage, is_guarded)
     return list(found.values())
+
+
+def _grown(environment: Environment) -> set[int]:
+    """The identities of the objects that have got other attributes: the next call finds these there."""
+    counts = [fact for fact in environment.facts if type(fact.source) is AttributeCount]
+    return {id(fact.source.owner) for fact in counts if not fact.holds()}
 
 
 def _takes_tensors(fact: ValueGuard) -> bool:

@@ -16,7 +16,8 @@ from ..common.classes import is_a
 from ..common.pytree import Path, at
 from ..common.tensor_memory import hooks_on, memory_of, watch_history
 from ..execution.binding import Binding
-from ..recording.recording import GradSlot, Recording
+from ..recording.grad_slot import GradSlot
+from ..recording.recording import Recording
 
 # Methods by which a program asks a gradient for what is as it happens to be: replays store new ones in row-major order.
 _ASKING_HOW_IT_LIES = ("stride", "is_contiguous")

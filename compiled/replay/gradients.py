@@ -13,7 +13,8 @@ from ..common.pytree import Path, at
 from ..common.tensor_memory import memory_of
 from ..execution.binding import Binding
 from ..execution.commit import Effects
-from ..recording.recording import GradSlot, Recording
+from ..recording.grad_slot import GradSlot
+from ..recording.recording import Recording
 from .fresh_output import order_in_memory
 
 # References that are there when nobody but the tensor holds its gradient. To the gradient: the tensor, `kept`. To its

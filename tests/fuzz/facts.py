@@ -214,7 +214,6 @@ KINDS = {
             "with tg.no_grad():\n    {t} = inner_keeping(kin)",
             "keeping(kin).square().mean().backward()\n{t} = keeping.mean.detach() * 1",
             "for part in kin.split(1):\n    {t} = keeping(part)",
-            "before = carried\ncarried = before * 0.5 + kin.mean(0)\n{t} = carried - before",
         ),
     ),
     **HABITS,

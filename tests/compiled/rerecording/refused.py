@@ -229,7 +229,7 @@ def dict_written(tg, x):
 
 
 def attribute_kept(tg, x):
-    HOLDER.kept = x * 2  # here
+    HOLDER.kept = (x * 2,)  # here
     return x
 
 
