@@ -10,7 +10,7 @@ from ...runtime.references import versions_are_known
 from ...tape.nodes import Edge
 from ...tracing.watch import counter
 from ..guards.option_numbers import OptionNumbers
-from ..lazy.backward_program import Snapshot
+from ..lazy.kept_input import Snapshot
 from ..lazy.program_calls import ProgramCall
 from .noting import NotedSpecialisation
 

@@ -180,7 +180,9 @@ class Results:
         refuse_attributes_of(leaf, self._recording)
         sharing = [(t, fill) for t, fill in self._existing if _shows_part(leaf, t)]
         if sharing:
-            whole, fill = max(sharing, key=lambda found: (is_of_one_base(leaf, found[0]), len(found[0].steps)))
+            # A view is another one than one that shows the same: it is taken of what both are views of.
+            behind = [each for each in sharing if leaf.base is not None and len(each[0].steps) < len(leaf.steps)]
+            whole, fill = max(behind or sharing, key=lambda each: (is_of_one_base(leaf, each[0]), len(each[0].steps)))
         else:
             whole, fill = self._whole_of(leaf)
             if whole is leaf:

@@ -132,6 +132,37 @@ def a_parameter_kept(tg):
     return Program(step, batches(tg, 3), lambda: [holder.last, leaf, holder.last is leaf])
 
 
+@ask.either(calls=8)
+def a_view_like_that_of_the_call_before(tg):
+    """Is a view of a leaf that takes the place of an equal one a view of that leaf, in all grad modes?"""
+    holder, leaf = tg.nn.Module(), weight(tg, 2, 3)
+    holder.last = None
+
+    def step(x):
+        with tg.no_grad():
+            before = 0 if holder.last is None else holder.last.sum()
+            holder.last = leaf.view(-1).view(3, 2)
+        return x + before
+
+    return Program(step, batches(tg, 3), lambda: [holder.last, holder.last._base is leaf])
+
+
+@ask.either(calls=8)
+def a_view_like_an_argument(tg):
+    """Is a view that is returned, and shows what an argument shows, another view of the same leaf?"""
+    leaf = weight(tg, 2, 3)
+
+    def step(x):
+        with tg.no_grad():
+            return leaf.view(-1).view(3, 2), x.sum()
+
+    def given(i):
+        with tg.no_grad():
+            return (leaf.view(-1).view(3, 2),)
+
+    return Program(step, given, after=lambda i, outcome: outcome[0]._base is leaf and outcome[0].requires_grad)
+
+
 @ask.either()
 def a_gradient_kept(tg):
     """Is a gradient that is kept the leaf's?"""
