@@ -3,8 +3,9 @@
  * v3 = cast         training_steps.py:36
  * v4 = where        training_steps.py:36
  * sum_acc2 = sum          training_steps.py:36
+ * v5 = div          ∂ training_steps.py:36
  */
-static void ne_where_sum_0(uint8_t *restrict ne_0, int64_t *restrict where_0, float *restrict sum_0, const int64_t *restrict y_)
+static void ne_where_sum_div_0(uint8_t *restrict ne_0, int64_t *restrict where_0, float *restrict sum_0, float *restrict div_0, const int64_t *restrict y_)
 {
     float sum_acc2 = 0.0f;
     #pragma omp simd reduction(+ : sum_acc2)
@@ -17,7 +18,9 @@ static void ne_where_sum_0(uint8_t *restrict ne_0, int64_t *restrict where_0, fl
         ne_0[i0] = v1;
         where_0[i0] = v4;
     }
+    const float v5 = 1.0f / sum_acc2;
     sum_0[0] = sum_acc2;
+    div_0[0] = v5;
 }
 
 enum
@@ -245,16 +248,15 @@ static bool check_0(const int64_t *restrict where_0, int64_t *restrict detail)
 }
 
 /*
- * v5 = div          ∂ training_steps.py:36
- * v3 = add          training_steps.py:36 2
- * v4 = reshape      training_steps.py:36
- * v6 = where        ∂ training_steps.py:36
- * v7 = neg          ∂ training_steps.py:36
+ * v2 = where        ∂ training_steps.py:36
+ * v3 = neg          ∂ training_steps.py:36
+ * v6 = add          training_steps.py:36 2
+ * v7 = reshape      training_steps.py:36
  * v8 = scatter_add  ∂ training_steps.py:36
  * v9 = scatter_add  ∂ training_steps.py:36
  * v10 = neg          ∂ training_steps.py:36
- * amax_acc1 = amax         training_steps.py:36
- * sum_acc2 = sum          ∂ training_steps.py:36
+ * amax_acc4 = amax         training_steps.py:36
+ * sum_acc5 = sum          ∂ training_steps.py:36
  * v11 = sub          training_steps.py:36
  * v12 = exp          training_steps.py:36
  * sum_acc13 = sum          training_steps.py:36
@@ -264,44 +266,50 @@ static bool check_0(const int64_t *restrict where_0, int64_t *restrict detail)
  * v18 = sub          training_steps.py:36
  * v20 = div          ∂ training_steps.py:36
  * v21 = reshape      training_steps.py:36
- * v22 = where        ∂ training_steps.py:36
- * v23 = neg          ∂ training_steps.py:36
- * v24 = scatter_add  ∂ training_steps.py:36
- * v25 = scatter_add  ∂ training_steps.py:36
- * v26 = mul          ∂ training_steps.py:36
- * v27 = add          ∂ training_steps.py:36
+ * v22 = scatter_add  ∂ training_steps.py:36
+ * v23 = scatter_add  ∂ training_steps.py:36
+ * v24 = mul          ∂ training_steps.py:36
+ * v25 = add          ∂ training_steps.py:36
  */
-static void amax_sub_exp_sum_0(float *restrict gather_0, float *restrict add_1, const float *restrict sum_0, const float *restrict add_0, const int64_t *restrict where_0, const uint8_t *restrict ne_0)
+static void amax_exp_sum_log_0(float *restrict gather_0, float *restrict add_1, const uint8_t *restrict ne_0, const float *restrict div_0, const float *restrict add_0, const int64_t *restrict where_0)
 {
     for (long i0 = 0; i0 < 1; ++i0)
     {
+        float neg_row1[8];
         float exp_row14[32];
         float div_row19[8];
         const long step4 = tg_hidden(4);
-        const float v5 = 1.0f / sum_0[0];
-        float amax_acc1[8];
-        for (long element = 0; element < 8; ++element)
         {
-            amax_acc1[element] = -INFINITY;
+            const float v2_x = div_0[0];
+            #pragma omp simd
+            for (long i1 = 0; i1 < 8; ++i1)
+            {
+                const float v2 = ne_0[i1] ? v2_x : 0.0f;
+                const float v3 = -v2;
+                neg_row1[i1] = v3;
+            }
         }
-        float sum_acc2[8];
+        float amax_acc4[8];
         for (long element = 0; element < 8; ++element)
         {
-            sum_acc2[element] = 0.0f;
+            amax_acc4[element] = -INFINITY;
+        }
+        float sum_acc5[8];
+        for (long element = 0; element < 8; ++element)
+        {
+            sum_acc5[element] = 0.0f;
         }
         for (long i2 = 0; i2 < 4; ++i2)
         #pragma omp simd
         for (long i1 = 0; i1 < 8; ++i1)
         {
-            const float v3 = add_0[i1 * step4 + i2];
-            const int64_t v4 = where_0[i1];
-            const float v6 = ne_0[i1] ? v5 : 0.0f;
-            const float v7 = -v6;
-            const float v8 = 0.0f + v7;
-            const float v9 = (i2 - v4 == 0) ? v8 : 0.0f;
+            const float v6 = add_0[i1 * step4 + i2];
+            const int64_t v7 = where_0[i1];
+            const float v8 = 0.0f + neg_row1[i1];
+            const float v9 = (i2 - v7 == 0) ? v8 : 0.0f;
             const float v10 = -v9;
-            amax_acc1[i1] = tg_maxf(amax_acc1[i1], v3);
-            sum_acc2[i1] = sum_acc2[i1] + v10;
+            amax_acc4[i1] = tg_maxf(amax_acc4[i1], v6);
+            sum_acc5[i1] = sum_acc5[i1] + v10;
         }
         float sum_acc13[8];
         for (long element = 0; element < 8; ++element)
@@ -312,7 +320,7 @@ static void amax_sub_exp_sum_0(float *restrict gather_0, float *restrict add_1, 
         #pragma omp simd
         for (long i1 = 0; i1 < 8; ++i1)
         {
-            const float v11 = add_0[i1 * step4 + i2] - amax_acc1[i1];
+            const float v11 = add_0[i1 * step4 + i2] - amax_acc4[i1];
             const float v12 = tg_expf(v11);
             sum_acc13[i1] = sum_acc13[i1] + v12;
             exp_row14[i2 * 8 + i1] = v12;
@@ -322,9 +330,9 @@ static void amax_sub_exp_sum_0(float *restrict gather_0, float *restrict add_1, 
         {
             const float v15 = tg_logf(sum_acc13[i1]);
             const int64_t v16 = where_0[i1];
-            const float v17 = add_0[i1 * step4 + v16] - amax_acc1[i1];
+            const float v17 = add_0[i1 * step4 + v16] - amax_acc4[i1];
             const float v18 = v17 - v15;
-            const float v20 = sum_acc2[i1] / sum_acc13[i1];
+            const float v20 = sum_acc5[i1] / sum_acc13[i1];
             gather_0[i1] = v18;
             div_row19[i1] = v20;
         }
@@ -333,13 +341,11 @@ static void amax_sub_exp_sum_0(float *restrict gather_0, float *restrict add_1, 
         for (long i1 = 0; i1 < 8; ++i1)
         {
             const int64_t v21 = where_0[i1];
-            const float v22 = ne_0[i1] ? v5 : 0.0f;
-            const float v23 = -v22;
-            const float v24 = 0.0f + v23;
-            const float v25 = (i2 - v21 == 0) ? v24 : 0.0f;
-            const float v26 = div_row19[i1] * exp_row14[i2 * 8 + i1];
-            const float v27 = v25 + v26;
-            add_1[i1 * step4 + i2] = v27;
+            const float v22 = 0.0f + neg_row1[i1];
+            const float v23 = (i2 - v21 == 0) ? v22 : 0.0f;
+            const float v24 = div_row19[i1] * exp_row14[i2 * 8 + i1];
+            const float v25 = v23 + v24;
+            add_1[i1 * step4 + i2] = v25;
         }
     }
 }
