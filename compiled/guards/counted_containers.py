@@ -71,7 +71,7 @@ class CountedContainers:
         is_heard_of = self._library.look()
         if not self:
             return True
-        if self._noted and (self.only_modes_changed() or self.agree()):
+        if self._noted and (self.only_modes_or_stores_changed() or self.agree()):
             self._counts = [changes.count, changes.modules, changes.training, changes.options]
             return True
         kinds = self._changed_kinds()
@@ -83,7 +83,7 @@ class CountedContainers:
         self._counts = _counts()
         return not uncounted and is_heard_of
 
-    def only_modes_changed(self) -> bool:
+    def only_modes_or_stores_changed(self) -> bool:
         """True if all that was written, and counted, is what mode modules are in, or was stored silently
         (`stored_places.py`); then that is what is expected."""
         has_mode_changed = changes.training != self._counts[_KINDS.index("training")]
@@ -95,8 +95,10 @@ class CountedContainers:
             now = [*dict.values(own)]
             if len(now) != len(values) or tuple(own) != names:
                 return False
-            for at in (*silent, mode) if has_mode_changed and mode >= 0 else silent:
-                values[at] = now[at]
+            if has_mode_changed and mode >= 0:
+                values[mode] = now[mode]
+            for at in silent:
+                now[at] = None
             if not all(map(is_, now, values)):
                 return False
         if self.has_lists and references.memory[self.items].tobytes() != self.expected_items:
@@ -138,7 +140,10 @@ class CountedContainers:
             names = tuple(own)
             mode = names.index("training") if "training" in names else -1
             silent = tuple(names.index(name) for name in stored_places.silent(owner) if name in names)
-            self._modules[word] = own, names, [*dict.values(own)], mode, silent
+            values = [*dict.values(own)]
+            for at in silent:
+                values[at] = None  # which would keep the tensor
+            self._modules[word] = own, names, values, mode, silent
 
     def _containers(self) -> Iterator[tuple[Any, Any]]:
         """The ``__dict__`` of each owner, with it, and the containers in it, without one."""

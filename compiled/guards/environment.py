@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 import types
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ from .namespaces import Namespaces
 from .onlookers import keeps_nothing, may_look
 from .reachability import Codes, with_patches
 from .rng_state import random_states
-from .sources import MISSING, Attribute, Kept, KindOf, LoadedModule, Source, Storage
+from .sources import MISSING, Attribute, Kept, KindOf, LoadedModule, Source
 from .stable_words import StableWords
 from .states import LARGEST, state, without_numbers
 from .stored_places import stored_places
@@ -186,18 +187,22 @@ class Environment:
         sources = (fact.source for fact in facts if is_a(fact.source, Attribute))
         stored_places.guard(self, [(source.owner, source.name) for source in sources])
 
-    def is_only_stored(self, name: str) -> bool:
-        """True if the code that was found does nothing but assign the attribute."""
-        if any(are_computed(frozenset(code.co_names)) for code in self._reach.codes):
+    def is_only_stored(self, source: Source) -> bool:
+        """True for an attribute to which the code that was found does nothing but assign it."""
+        if type(source) is not Attribute or any(are_computed(frozenset(code.co_names)) for code in self._reach.codes):
             return False
-        return all(only_stores(code, name) for code in self._reach.codes_naming(name))
+        return all(only_stores(code, source.name) for code in self._reach.codes_naming(source.name))
 
-    def repeats(self, fact: ValueGuard, storage: Storage, is_guarded: bool) -> None:
-        """A change that the call has made is none that is refused: later calls make it, too."""
-        self._repeated.add(fact)
-        self._namespaces.leave_out(storage.owner, storage.name)
-        if not is_guarded:
-            self.facts = [other for other in self.facts if other is not fact]
+    def repeats(self, facts: Sequence[ValueGuard], unread: Sequence[ValueGuard]) -> None:
+        """Changes that the call has made are none that are refused: later calls make them, too. What was there before
+        is guarded, but where it is `unread`."""
+        if not facts:
+            return
+        self._repeated.update(facts)
+        for storage in (fact.source.storage() for fact in facts):
+            if storage is not None:
+                self._namespaces.leave_out(storage.owner, storage.name)
+        self.facts = [fact for fact in self.facts if fact not in unread]
         self._sort()  # what is stored is counted no more
 
     def mentions(self, name: str) -> bool:

@@ -42,9 +42,10 @@ class StoredPlaces:
 
     def add(self, owner: Any, name: str) -> None:
         """Replays store in that attribute of a module from now on."""
+        key, forget = id(owner), self._names.pop
         with self._lock:
             known = self.names(owner)
-            self._names[id(owner)] = weakref.ref(owner), known | {name}
+            self._names[key] = weakref.ref(owner, lambda _: forget(key, None)), known | {name}
         if name not in known:
             changes.count += 1
 

@@ -43,7 +43,7 @@ class Still:
             return "not containers.agree() and not containers.look() or "
         items = " or memory[containers.items].tobytes() != containers.expected_items" * self.containers.has_lists
         words = f"(memory[containers.places].tobytes() != containers.expected{items})"
-        return f"{words} and not containers.only_modes_changed() or "
+        return f"{words} and not containers.only_modes_or_stores_changed() or "
 
     def is_so(self) -> bool:
         """Take over what the general way has found since the last change, if it has; or see that nothing but numbers

@@ -17,7 +17,7 @@ from ..common.classes import is_a
 from ..common.pytree import Excerpt, Path
 from ..guards.argument_reads import Reads, reads_of_arguments
 from ..guards.environment import Environment
-from ..guards.sources import NOT_THERE, Attribute, Source
+from ..guards.sources import NOT_THERE, Source
 from .substitution import Key, NumberLocation, found_in, inner_key, key_at
 
 Args = tuple[Any, ...]
@@ -104,9 +104,10 @@ def _has_excerpt(reads: dict[Any, Reads], at: Any, argument: Any) -> bool:
 
 def _tensors_around(environment: Environment) -> Iterator[tuple[NumberLocation, Key, Tensor]]:
     for fact in environment.facts:
-        if type(fact.source) is Attribute and environment.is_only_stored(fact.source.name):
+        now = fact.source.now()
+        if type(now) is Tensor and environment.is_only_stored(fact.source):
             continue
-        for path, key, tensor in found_in(fact.source.now(), key_at(fact.source), (Tensor,)):
+        for path, key, tensor in found_in(now, key_at(fact.source), (Tensor,)):
             yield NumberLocation(fact.name, fact.source, path), key, tensor
 
 

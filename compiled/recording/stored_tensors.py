@@ -23,6 +23,7 @@ from ..guards.sources import Attribute, AttributeCount, Cell, Source, Variable, 
 from ..guards.stored_places import stored_places
 from ..guards.value_guard import ValueGuard
 from ..guards.value_kinds import own_attributes
+from .substitution import key_at
 from .validity import refusal
 
 _NAMESPACES = (type, types.ModuleType, types.FunctionType)
@@ -36,6 +37,7 @@ class StoredTensor:
     tensor: Tensor
     before: Any
     is_guarded: bool  # whether `before` is
+    line: str  # the user's, that stores it
 
     def store_with(self) -> Callable[[Any], None]:
         """What puts the tensor of another call there."""
@@ -46,25 +48,18 @@ class StoredTensor:
 
 def stored_tensors(environment: Environment) -> list[StoredTensor]:
     """What the recorded call, which has ended, has stored. From here on these are no side effects of it."""
-    found: dict[Any, StoredTensor] = {}
-    grown = _grown(environment)
-    for fact in list(environment.facts):
-        if fact.holds() or id(fact.source.owner) in grown or not _takes_tensors(fact):
-            continue
-        storage = fact.source.storage()
-        assert storage is not None
-        is_guarded = not _is_only_stored(fact, environment)
-        if _is_of_module(fact.source):
-            stored_places.add(fact.source.owner, fact.source.name)
-        found[storage.key] = StoredTensor(fact.source, fact.source.now(), fact.value, is_guarded)
-        environment.repeats(fact, storage, is_guarded)
+    changed = [fact for fact in environment.facts if not fact.holds()]
+    grown = {id(fact.source.owner) for fact in changed if type(fact.source) is AttributeCount}  # the next call finds it
+    facts = [fact for fact in changed if id(fact.source.owner) not in grown and _takes_tensors(fact)]
+    unread = [fact for fact in facts if environment.is_only_stored(fact.source)]
+    for source in (fact.source for fact in facts if _is_of_module(fact.source)):
+        stored_places.add(source.owner, source.name)
+    environment.repeats(facts, unread)
+    found = {
+        key_at(fact.source): StoredTensor(fact.source, fact.source.now(), fact.value, fact not in unread, fact.line)
+        for fact in facts
+    }
     return list(found.values())
-
-
-def _grown(environment: Environment) -> set[int]:
-    """The identities of the objects that have got other attributes: the next call finds these there."""
-    counts = [fact for fact in environment.facts if type(fact.source) is AttributeCount]
-    return {id(fact.source.owner) for fact in counts if not fact.holds()}
 
 
 def _takes_tensors(fact: ValueGuard) -> bool:
@@ -94,21 +89,19 @@ def _is_of_module(source: Source) -> bool:
     return type(source) is Attribute and counts_changes(source.owner)
 
 
-def _is_only_stored(fact: ValueGuard, environment: Environment) -> bool:
-    """True if no code that was found reads the attribute."""
-    source = fact.source
-    return type(source) is Attribute and environment.is_only_stored(source.name)
-
-
 def check_unread(stored: list[StoredTensor], roots: Iterable[Root], graph: Graph) -> None:
     """CaptureError if the call has computed with a tensor that was in a place before and is not guarded: it was read in
     a way that its code does not name."""
     unguarded = {id(each.before): each for each in stored if not each.is_guarded}
+    if not unguarded:
+        return
     live = set(topological(result.node for result in graph.results))
     for root in roots:
         if id(root.array) in unguarded and root.node in live:
+            one = unguarded[id(root.array)]
             raise refusal(
-                f"{unguarded[id(root.array)].source.describe()}, which the function replaces, is read in another way",
-                f"at {root.met_at}",
-                "Read it by its name.",
+                f"{one.source.describe()}, which the function replaces, is read by code of the library, or in another "
+                "way that its code does not name",
+                f"replaced at {one.line}",
+                "Read it by its name, and pass it on.",
             )

@@ -1,4 +1,4 @@
-"""A state that each call takes over and detaches: nobody keeps the states, and the histories, of the calls before."""
+"""States that calls take over and detach, and what they store: nobody keeps what earlier calls have made of them."""
 
 import gc
 import weakref
@@ -42,3 +42,21 @@ def test_earlier_states_are_gone(tg, states, way):
     del state
     gc.collect()
     assert sum(array() is not None for array in seen[LATEST:]) <= LATEST
+
+
+def test_what_was_stored_goes_with_the_attribute(tg):
+    layer = tg.nn.Linear(3, 3)
+    layer.kept = None
+
+    def forward(x):
+        layer.kept = layer(x).detach()
+
+    step = tg.compile(forward)
+    stored = []
+    for _ in range(CALLS):
+        step(tg.ones(4, 3))
+        stored.append(weakref.ref(layer.kept.ndarray))
+    assert step.way == "replay"
+    layer.kept = None
+    gc.collect()
+    assert not any(array() is not None for array in stored)

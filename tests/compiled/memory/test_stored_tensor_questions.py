@@ -6,7 +6,7 @@ import types
 
 import pytest
 from compiled.table import Section
-from side_by_side import Program, batch, batches, weight
+from side_by_side import Program, batch, batches, ramp, weight
 
 ask = Section("Tensors stored outside")
 HIDDEN = None
@@ -106,7 +106,7 @@ def kept_from_the_first_call_on(tg):
     return Program(step, batches(tg, 3), lambda: holder.last)
 
 
-@ask.either()
+@ask.replay()
 def an_argument_kept(tg):
     """Is an argument that is kept this very object?"""
     holder = tg.nn.Module()
@@ -119,7 +119,7 @@ def an_argument_kept(tg):
     return Program(step, batches(tg, 3), lambda: holder.last)
 
 
-@ask.either()
+@ask.replay()
 def a_parameter_kept(tg):
     """Does a plain attribute that is given a leaf hold this very leaf?"""
     holder, leaf = tg.nn.Module(), weight(tg, 3)
@@ -163,7 +163,7 @@ def a_view_like_an_argument(tg):
     return Program(step, given, after=lambda i, outcome: outcome[0]._base is leaf and outcome[0].requires_grad)
 
 
-@ask.either()
+@ask.replay()
 def a_gradient_kept(tg):
     """Is a gradient that is kept the leaf's?"""
     holder, leaf = tg.nn.Module(), weight(tg, 3)
@@ -194,7 +194,7 @@ def recurrent(tg, store):
     return Cell()
 
 
-@ask.either(calls=9)
+@ask.replay(specialisations=3, calls=9)  # None was there, a tensor, another one
 def a_state_carried(tg):
     """Does a cell that carries its state in an attribute go on from it?"""
     cell = recurrent(tg, lambda state: state.detach())
@@ -241,7 +241,7 @@ def a_state_of_other_sizes(tg):
     return Program(step, lambda i: (batch(tg, i, sizes[i], 3),), lambda: cell.state)
 
 
-@ask.either()
+@ask.replay(specialisations=3)
 def what_a_model_kept_is_read_after_it(tg):
     """Is a penalty that a layer keeps, and the step adds, that of this call?"""
     model, _ = attending(tg, set_weights, lambda weights: weights.pow(2).sum())
@@ -308,13 +308,46 @@ def set_past_the_methods(tg):
     return Program(step, batches(tg, 4, 3), lambda: model[0].weights, between)
 
 
-@ask.either()
+@ask.replay(specialisations=3)
 def stored_in_a_plain_object(tg):
     """Is a tensor that is an attribute of a program's own object that of the latest call?"""
-    holder = types.SimpleNamespace(last=None)
+
+    class Holder:
+        def __init__(self):
+            self.last = None
+
+    holder = Holder()
 
     def step(x):
         holder.last = x * 2
+        return holder.last + 1
+
+    return Program(step, batches(tg, 3), lambda: holder.last)
+
+
+@ask.rerecord()
+def read_by_the_library_alone(tg):
+    """Is a tensor that takes a parameter's place, and that no code of the program reads, that of the call before?"""
+    layer = tg.nn.Linear(3, 3, bias=False)
+    del layer.weight
+    layer.weight = ramp(tg, 3, 3)
+
+    def step(x):
+        y = layer(x)
+        layer.weight = (y.t() @ x).tanh()  # here
+        return y.sum()
+
+    return Program(step, batches(tg, 4, 3), lambda: layer.weight)
+
+
+@ask.either()
+def stored_in_a_namespace(tg):
+    """The same for a namespace, in a loop."""
+    holder = types.SimpleNamespace(last=None)
+
+    def step(x):
+        for factor in (2, 3):
+            holder.last = x * factor
         return holder.last + 1
 
     return Program(step, batches(tg, 3), lambda: holder.last)
@@ -406,7 +439,7 @@ def stored_as_a_buffer(tg):
     return Program(step, batches(tg, 3), lambda: [layer.last, *layer.state_dict().values()])
 
 
-@ask.either(calls=8)
+@ask.replay(specialisations=2, calls=8)
 def stored_in_a_variable(tg):
     """Is a variable of an enclosing function that of the latest call?"""
     hidden = tg.zeros(3)
@@ -419,7 +452,7 @@ def stored_in_a_variable(tg):
     return Program(step, batches(tg, 3), lambda: hidden)
 
 
-@ask.either(calls=8)
+@ask.replay(specialisations=2, calls=8)
 def stored_in_a_global(tg):
     """The same for a global variable."""
     global HIDDEN
@@ -433,7 +466,7 @@ def stored_in_a_global(tg):
     return Program(step, batches(tg, 3), lambda: HIDDEN)
 
 
-@ask.either()
+@ask.replay(specialisations=3)
 def stored_and_written_again(tg):
     """Is what is kept as it was at the end of the call?"""
     layer = tg.nn.Module()
@@ -503,7 +536,7 @@ def none_stored_now_and_then(tg):
     return Program(step, lambda i: (batch(tg, i, 3), i % 3 == 0), lambda: layer.last)
 
 
-@ask.either()
+@ask.replay()
 def the_latest_of_one_layer_called_twice(tg):
     """Does a layer that is called twice keep what the second call has made?"""
     model, _ = attending(tg, set_weights)
