@@ -10,6 +10,7 @@ from ..tensors.tensor import Tensor
 from ..tracing.counted import Counted
 from ..tracing.eager_compiler import what_is_compiled
 from ..tracing.entries import TableRead
+from ..tracing.stored_places import stored_places
 from ..tracing.watch import WatchedDict, changes, watcher
 from .calls.everywhere import as_registered
 from .option import Option
@@ -153,9 +154,10 @@ class Registry(Counted):
             Registry.__setattr__(self, name, module)
             object.__setattr__(self, name, value)
         elif not self._replace(name, value):
-            if not isinstance(getattr(type(self), name, None), Option):  # which counts its changes itself
-                changes.count += 1  # a compiled step may have looked at it
-            object.__setattr__(self, name, value)
+            if isinstance(getattr(type(self), name, None), Option):  # which counts its changes itself
+                object.__setattr__(self, name, value)
+            else:
+                stored_places.store(self, name, value)  # a compiled step may have looked at it
 
     def _replace(self, name: str, value: Any) -> bool:
         """Put `value` into the registry that has `name`; False if none has."""

@@ -4,7 +4,17 @@ The modules next to this one fill `PATTERNS`; `checks.py` compares the ways of r
 benchmarks.everyday`` times them.
 """
 
-from . import agents, bookkeeping, feeding, keeping, loops, objectives, optimizing, updating  # noqa: F401  they register their patterns
+from . import (  # noqa: F401  they register their patterns
+    agents,
+    bookkeeping,
+    feeding,
+    keeping,
+    loops,
+    objectives,
+    optimizing,
+    storing,
+    updating,
+)
 from .setting import PATTERNS, Pattern, Run, Setting, Sizes
 
 __all__ = ["PATTERNS", "Pattern", "Run", "Setting", "Sizes"]

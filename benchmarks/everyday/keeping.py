@@ -41,69 +41,6 @@ def power_iteration(s):
     return Run(lambda i: step(*batches[i % BATCHES]), parameters(model))
 
 
-@pattern("a layer keeps its attention weights in an attribute")
-def kept_attention(s):
-    torch, nn, F = s.names
-    width = s.sizes.hidden[0]
-
-    class Gated(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.scores, self.values = nn.Linear(s.sizes.features, width), nn.Linear(s.sizes.features, width)
-            self.attention = None
-
-        def forward(self, x):
-            weights = self.scores(x).softmax(-1)
-            self.attention = weights.detach()
-            return weights * self.values(x)
-
-    model = nn.Sequential(Gated(), nn.ReLU(), nn.Linear(width, s.sizes.classes))
-    optimizer = s.adam(model)
-
-    @s.whole
-    def step(x, y):
-        optimizer.zero_grad()
-        loss = F.cross_entropy(model(x), y)
-        loss.backward()
-        optimizer.step()
-        return loss.item()
-
-    batches = s.batches()
-    return Run(lambda i: step(*batches[i % BATCHES]), parameters(model))
-
-
-@pattern("a cell carries its state in an attribute")
-def kept_state(s):
-    torch, nn, F = s.names
-    width = s.sizes.hidden[0]
-
-    class Cell(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.mix, self.head = nn.Linear(s.sizes.features + width, width), nn.Linear(width, s.sizes.classes)
-            self.state = None
-
-        def forward(self, x):
-            before = x.new_zeros(len(x), width) if self.state is None else self.state
-            new = self.mix(torch.cat([x, before], dim=-1)).tanh()
-            self.state = new.detach()
-            return self.head(new)
-
-    model = Cell()
-    optimizer = s.adam(model)
-
-    @s.whole
-    def step(x, y):
-        optimizer.zero_grad()
-        loss = F.cross_entropy(model(x), y)
-        loss.backward()
-        optimizer.step()
-        return loss
-
-    batches = s.batches()
-    return Run(lambda i: step(*batches[i % BATCHES]), parameters(model))
-
-
 @pattern("running averages of outputs in a buffer, assigned anew")
 def centred(s):
     torch, nn, F = s.names

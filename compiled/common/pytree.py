@@ -46,21 +46,29 @@ def leaves(tree: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
         yield path, tree
 
 
-def rebuilt(tree: Any, leaf: Callable[[Any], Any]) -> Any:
+def rebuilt(tree: Any, leaf: Callable[[Any], Any], made: dict[int, Any] | None = None) -> Any:
     """`tree` with each leaf replaced by ``leaf(old)``; containers are new ones of the same kind.
 
-    Containers of other classes (a defaultdict) are leaves: nothing is known about making them.
+    Containers of other classes (a defaultdict) are leaves: nothing is known about making them. With `made` (by the
+    identity of the old ones) a container that is met again is one again.
     """
-    kind = type(tree)
+    kind: Any = type(tree)
+    new: Any
+    if made is not None and id(tree) in made:
+        return made[id(tree)]
     if kind is list:
-        return [rebuilt(item, leaf) for item in tree]
-    if kind in (dict, OrderedDict):
-        return kind((key, rebuilt(item, leaf)) for key, item in tree.items())
-    if kind in (tuple, Size):
-        return kind([rebuilt(item, leaf) for item in tree])
-    if issubclass(kind, tuple) and hasattr(tree, "_fields"):
-        return kind(*(rebuilt(item, leaf) for item in tree))
-    return leaf(tree)
+        new = [rebuilt(item, leaf, made) for item in tree]
+    elif kind in (dict, OrderedDict):
+        new = kind((key, rebuilt(item, leaf, made)) for key, item in tree.items())
+    elif kind in (tuple, Size):
+        new = kind([rebuilt(item, leaf, made) for item in tree])
+    elif issubclass(kind, tuple) and hasattr(tree, "_fields"):
+        new = kind(*(rebuilt(item, leaf, made) for item in tree))
+    else:
+        return leaf(tree)
+    if made is not None:
+        made[id(tree)] = new
+    return new
 
 
 def filled(tree: Any) -> list[Any]:
@@ -76,6 +84,16 @@ def containers(tree: Any) -> Iterator[Any]:
         yield tree
         for item in tree.values() if is_a(tree, dict) else tree:
             yield from containers(item)
+
+
+def is_finite(tree: Any, within: tuple[int, ...] = ()) -> bool:
+    """False for a tree in which a container is in itself."""
+    if not is_a(tree, (tuple, list, dict)):
+        return True
+    if id(tree) in within:
+        return False
+    inner = (*within, id(tree))
+    return all(is_finite(item, inner) for item in (tree.values() if is_a(tree, dict) else tree))
 
 
 def at(tree: Any, path: Path) -> Any:

@@ -20,12 +20,12 @@ import numpy as np
 from ...runtime import references
 from ...tracing.counted import Counted
 from ...tracing.declares import declares
+from ...tracing.stored_places import stored_places
 from ...tracing.watch import Entries, WatchedDict, WatchedList, changes
 from ...tracing.watched_order import WatchedOrder
 from ..common.classes import is_a
 from .class_members import is_watched
 from .library_modules import library_modules
-from .stored_places import stored_places
 from .value_kinds import own_attributes
 
 _KINDS = ("count", "modules", "training", "options")

@@ -18,6 +18,7 @@ import numpy as np
 from ...compiler.errors import CaptureError
 from ...tensors.tensor import Tensor
 from ...tracing.declares import declares
+from ...tracing.stored_places import stored_places
 from ..common.classes import is_a
 from ..common.collection import referrers
 from ..common.effect_lines import EffectLines, lines_storing
@@ -34,7 +35,6 @@ from .rng_state import random_states
 from .sources import MISSING, Attribute, Kept, KindOf, LoadedModule, Source
 from .stable_words import StableWords
 from .states import LARGEST, state, without_numbers
-from .stored_places import stored_places
 from .symbolic_safe import is_symbolic_safe
 from .value_guard import ValueGuard, flat_items, guard_at, has_items, others_in, writer_of
 from .value_kinds import CONTAINERS, MUTABLE, is_guardable, is_of_threads, is_optimizer
@@ -171,6 +171,11 @@ class Environment:
         """In how many places this object was found."""
         return sum(fact.value is value for fact in self.facts)
 
+    def is_in_one_place(self, value: Any) -> bool:
+        """True if all ways on which this object was found lead through one storage."""
+        found = [fact.source.storage() for fact in self.facts if fact.value is value]
+        return None not in found and len({storage.key for storage in found if storage is not None}) == 1
+
     def only_named_in(self, name: str, code: types.CodeType) -> bool:
         """True if no other code that was found mentions the variable or attribute."""
         return self._reach.codes_naming(name) <= {code}
@@ -205,6 +210,14 @@ class Environment:
         self.facts = [fact for fact in self.facts if fact not in unread]
         self._sort()  # what is stored is counted no more
 
+    def repeats_in(self, fact: ValueGuard, before: Any) -> None:
+        """The same of entries of the container at this source; `before` is what it was, as a copy: to be compared with
+        what calls find there."""
+        self.facts = [other for other in self.facts if other is not fact]
+        self.facts.append(ValueGuard(fact.source, fact.code, before, fact.state))
+        self._repeated.add(self.facts[-1])
+        self._sort()
+
     def mentions(self, name: str) -> bool:
         """True if any code that was found mentions the variable, attribute or keyword."""
         keywords = (const for code in self._reach.codes for const in code.co_consts if is_a(const, tuple))
@@ -221,7 +234,7 @@ class Environment:
     def let_go(self) -> None:
         """Forget what only the recorded call needed: its arguments among it."""
         self.is_symbolic_safe()
-        self._reach.objects, self._arguments, self._hooks, self._random = {}, [], [], []
+        self._reach.ways, self._reach.objects, self._arguments, self._hooks, self._random = {}, {}, [], [], []
         self._repeated = set()
         self._namespaces = Namespaces((), ())
 
@@ -229,9 +242,9 @@ class Environment:
         """True for a tensor that the function finds without its arguments, but for those that are made arguments."""
         return id(tensor) in self._reach.by_function and id(tensor) not in self.as_arguments
 
-    def ways_to(self, tensor: Tensor) -> list[Any]:
-        """What leads the function to a tensor: sources, and containers."""
-        return self._reach.ways.get(id(tensor), [])
+    def ways_to(self, value: Tensor | tuple[Any, ...]) -> list[Any]:
+        """What leads the function to a tensor or a tuple: sources, and containers."""
+        return self._reach.ways.get(id(value), [])
 
     def refuse_side_effects(self, effect_lines: EffectLines) -> None:
         """CaptureError if the call itself has made a guard fail, or has drawn numbers that a replay would repeat."""

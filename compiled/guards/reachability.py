@@ -34,7 +34,7 @@ class Reach(Places):
         self.objects: dict[int, Any] = {}  # everything met, kept alive so that the ids stay taken
         self.found_at: dict[int, Place] = {}  # the place that led to it
         self._most = most
-        self.ways: dict[int, list[Any]] = {}  # to each tensor: sources, and containers
+        self.ways: dict[int, list[Any]] = {}  # to each tensor and tuple: sources, and containers
         self.places: list[Place] = []
         known = -1
         while known != len(self.names) and not self.is_too_much:
@@ -85,7 +85,7 @@ class Reach(Places):
             self._go(self._around(value), stack)
             behind = self._behind(value)
             for inner in behind:
-                if is_a(inner, Tensor):
+                if is_a(inner, (Tensor, tuple)):
                     self.ways.setdefault(id(inner), []).append(value)
             stack += [(inner, at) for inner in behind]
 
@@ -98,7 +98,7 @@ class Reach(Places):
             if source.is_of_library and is_a(value, (types.FunctionType, type)):
                 self._go(self._of_library(value), stack)
                 continue
-            if is_a(value, Tensor):
+            if is_a(value, (Tensor, tuple)):
                 self.ways.setdefault(id(value), []).append(source)
             stack.append((value, place))
 

@@ -21,11 +21,11 @@ import numpy as np
 from ...tensors.tensor import Tensor
 from ...tracing.counted import CountingDict
 from ...tracing.declares import declares
+from ...tracing.stored_places import stored_places
 from ...tracing.watch import WatchedDict
 from ...tracing.watched_classes import classes
 from ..common.classes import is_a
 from .class_members import users_classes
-from .stored_places import stored_places
 from .value_kinds import CONTAINERS, is_users, own_attributes
 
 NOT_THERE = (LookupError, TypeError, AttributeError)  # what reading raises where nothing is any more

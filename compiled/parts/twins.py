@@ -17,9 +17,9 @@ from ...tensors.operands import PLAIN_TENSORS
 from ...tensors.tensor import Tensor
 from ...tracing.counted import CountingDict
 from ...tracing.declares import Declares, declares
+from ...tracing.stored_places import stored_places
 from ...tracing.watch import counter
 from ...tracing.watched_order import WatchedOrder
-from ..guards.stored_places import stored_places
 from ..guards.value_kinds import own_attributes
 from ..lazy.deferred_calls import Deferred
 from ..lazy.program_calls import ProgramCall

@@ -104,11 +104,9 @@ def _has_excerpt(reads: dict[Any, Reads], at: Any, argument: Any) -> bool:
 
 def _tensors_around(environment: Environment) -> Iterator[tuple[NumberLocation, Key, Tensor]]:
     for fact in environment.facts:
-        now = fact.source.now()
-        if type(now) is Tensor and environment.is_only_stored(fact.source):
-            continue
-        for path, key, tensor in found_in(now, key_at(fact.source), (Tensor,)):
-            yield NumberLocation(fact.name, fact.source, path), key, tensor
+        found = [*found_in(fact.source.now(), key_at(fact.source), (Tensor,))]
+        if not (found and environment.is_only_stored(fact.source)):
+            yield from ((NumberLocation(fact.name, fact.source, path), key, tensor) for path, key, tensor in found)
 
 
 class LearnedInputs:
@@ -163,16 +161,22 @@ def _is_rebound(spot: NumberLocation, tensor: Tensor) -> bool:
     return type(now) is Tensor and now is not tensor
 
 
-def _is_found_only(environment: Environment, tensor: Tensor, keys: set[Key]) -> bool:
-    """True if all ways on which the function finds the tensor lead through these storages."""
-    for way in environment.ways_to(tensor):
-        if is_a(way, Source):
-            if key_at(way) not in keys:
-                return False
-        elif not is_a(way, (list, dict)):
-            return False
-        else:
-            items = way.items() if is_a(way, dict) else enumerate(way)
-            if any(item is tensor and inner_key(way, None, at) not in keys for at, item in items):
-                return False
-    return True
+def _is_found_only(environment: Environment, value: Any, keys: set[Key], below: Key = ()) -> bool:
+    """True if all ways on which the function finds the value lead through these storages, each of which is that of
+    what holds the value, and `below` it."""
+    ways = environment.ways_to(value)
+    return bool(ways) and all(_leads_by(environment, way, value, keys, below) for way in ways)
+
+
+def _leads_by(environment: Environment, way: Any, value: Any, keys: set[Key], below: Key) -> bool:
+    if is_a(way, Source):
+        key = key_at(way)
+        return key is not None and (*key, *below) in keys
+    if is_a(way, tuple):  # which has no storage of its own
+        places = [at for at, item in enumerate(way) if item is value]
+        return all(_is_found_only(environment, way, keys, ("in", at, *below)) for at in places)
+    if not is_a(way, (list, dict)):
+        return False
+    items = [*(way.items() if is_a(way, dict) else enumerate(way))]
+    found = [inner_key(way, None, at) for at, item in items if item is value]
+    return all(key is not None and (*key, *below) in keys for key in found)

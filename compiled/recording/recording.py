@@ -44,7 +44,7 @@ from .cond_gates import follow_writes
 from .derivative_stops import stops_of
 from .grad_slot import GradSlot
 from .scalar_outputs import ScalarOutputs, plain
-from .stored_tensors import StoredTensor, stored_tensors
+from .stored_values import StoredValue, Stores
 from .substitution import NumberLocation
 from .symbolic_inputs import SymbolicInputs
 from .tensor_identity import TensorIdentityGuards
@@ -92,7 +92,7 @@ class Recording:
     done: bool = False  # the call itself
     first_node: int = field(default_factory=count_now)  # what the tape had before has smaller numbers
     scalar_outputs: ScalarOutputs = field(init=False)
-    stored: list[StoredTensor] = field(default_factory=list)  # what later calls put in its places as well
+    stored: list[StoredValue] = field(default_factory=list)  # what later calls put in its places as well
     _entries: set[SameEntries] = field(default_factory=set)  # that have been read
     _is_settled: bool = False
     _calls: CallTrace = field(init=False)
@@ -189,7 +189,7 @@ class Recording:
             tape.let_go()
             for scalar in self.scalars:
                 self.own.pop(id(scalar.root.array), None)  # the recorder keeps it, as a root
-        self.outcome = self.symbolic_inputs.kept(self.result)
+        self.outcome = self.symbolic_inputs.kept(self.result, self.environment.facts)
 
     def _call(self, function: Callable[..., Any], args: Any, kwargs: Any) -> None:
         args, kwargs = self.inputs.arguments(args, kwargs)
@@ -209,6 +209,7 @@ class Recording:
             self.transient = "an interrupt has come in the middle of a collection of garbage"
         if self.symbolic_inputs.is_withdrawn:
             self._learn_codes()
+            self.transient = self.transient or "something else looks at the program's numbers in the middle of the call"
         if self.transient:
             return
         if self.recorder.failed:
@@ -224,7 +225,11 @@ class Recording:
         check_origins(self.recorder.roots, self.is_own)
         check_gradients(self.fresh_grads(), self.recorder.roots, effect_lines)
         check_overlaps(self.recorder.roots)
-        self.stored = stored_tensors(self.environment)
+        stores = Stores.of(self.environment, self.symbolic_inputs, self.result, self.outcome)
+        self.transient = stores.first_counter()
+        if self.transient:
+            return
+        self.stored = stores.values()
         self.environment.refuse_side_effects(effect_lines)
         self.questions.check([*self.environment.codes, *self._calls.codes])
         self._learn_codes()
@@ -242,7 +247,7 @@ class Recording:
     def _guard_unused(self) -> None:
         """The function may have asked tensors for their shape, type or flags that it computes nothing with."""
         used = {id(root.array) for root in self.recorder.roots}
-        used.update(id(each.before) for each in self.stored if not each.is_guarded)
+        used.update(id(t) for each in self.stored if not each.is_guarded for t in each.tensors_before())
         for tensor in self.environment.tensors():
             if id(tensor) not in used and not self.is_own(tensor):
                 get = functools.partial(facts_of, tensor)

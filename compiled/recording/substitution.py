@@ -78,11 +78,16 @@ def found_in(
     kind = type(value)
     if id(value) in within or not _is_open(kind) or len(value) > LARGEST:
         return
-    for item, inner in _items(value):
+    for item, inner in items_in(value):
         yield from found_in(inner, inner_key(value, key, item), kinds, (*path, item), (*within, id(value)))
 
 
-def _items(container: Any) -> list[tuple[Any, Any]]:
+def is_changeable(kind: type) -> bool:
+    """True for containers in which items can be replaced, and that hold nothing besides."""
+    return kind in _CHANGEABLE
+
+
+def items_in(container: Any) -> list[tuple[Any, Any]]:
     """What is in it by key or position, all at once: others may change it."""
     return list(container.items() if is_a(container, dict) else enumerate(container))
 
@@ -97,6 +102,8 @@ class Replaced:
 
     def __init__(self) -> None:
         self._undo: list[tuple[Callable[[], Any], Callable[[Any], None], Any, Any]] = []
+        # The same of what `restore` has replaced: what it has put there, and what was there.
+        self._hidden: list[tuple[Callable[[], Any], Callable[[Any], None], Any, Any]] = []
 
     def replaced(self, value: Any, key: Key | None, new: dict[Key, Any], within: tuple[int, ...] = ()) -> Any:
         """`value` with `new` things in the storages below it: lists and dicts are changed, tuples are made anew."""
@@ -107,7 +114,7 @@ class Replaced:
             return value
         inner = (*within, id(value))
         if kind in _CHANGEABLE:
-            for item, old in _items(value):
+            for item, old in items_in(value):
                 self._put_item(value, item, old, self.replaced(old, inner_key(value, key, item), new, inner))
             return value
         items = [self.replaced(old, inner_key(value, key, i), new, inner) for i, old in enumerate(value)]
@@ -150,19 +157,19 @@ class Replaced:
                 now = get()
             except (LookupError, AttributeError):
                 continue  # the program has deleted it
-            if now is new:
-                store(old)
-            elif now is not MISSING:
-                changed = plain(now)
-                if changed is not now:
-                    store(changed)
+            if now is not MISSING:
+                shown = old if now is new else plain(now)
+                if shown is not now:
+                    store(shown)
+                    self._hidden.append((get, store, shown, now))
 
     def put_again(self) -> bool:
-        """Put the new things in once more after `restore`; False if meanwhile somebody has stored something else."""
-        is_same = True
-        for get, store, old, new in list(self._undo):
+        """Put what was there before `restore` in once more; False if meanwhile somebody has stored something else."""
+        is_same, hidden = True, self._hidden[::-1]
+        self._hidden.clear()
+        for get, store, shown, new in hidden:
             try:
-                if get() is old:
+                if get() is shown:
                     store(new)
                     continue
             except (LookupError, AttributeError):
@@ -173,6 +180,7 @@ class Replaced:
     def forget(self) -> None:
         """There is nothing to be put back any more."""
         self._undo.clear()
+        self._hidden.clear()
 
 
 def _set_or_delete(space: dict[str, Any], name: str, value: Any) -> None:
@@ -189,7 +197,7 @@ def unwrapped(value: Any, plain: Callable[[Any], Any], within: tuple[int, ...] =
         return value
     within = (*within, id(value))
     if kind in _CHANGEABLE:
-        for item, old in _items(value):
+        for item, old in items_in(value):
             new = unwrapped(old, plain, within)
             if new is not old:
                 value[item] = new

@@ -23,10 +23,21 @@ from ..common.pytree import Path, leaves, rebuilt
 from ..guards import onlookers
 from ..guards.environment import Environment
 from ..guards.sources import NOT_THERE
-from ..symbolic.number import Formulas, Number, value_of
+from ..guards.value_guard import ValueGuard
+from ..symbolic.number import Computed, Formulas, Number, value_of
 from .holders import DEEPEST, swap
 from .shims import shims_for
-from .substitution import Key, NumberLocation, Replaced, found_in, key_at, key_of, unwrapped
+from .substitution import (
+    Key,
+    NumberLocation,
+    Replaced,
+    found_in,
+    is_changeable,
+    items_in,
+    key_at,
+    key_of,
+    unwrapped,
+)
 from .validity import refusal
 
 STAYS = (
@@ -34,6 +45,7 @@ STAYS = (
     "  in a call that was recorded because a number had changed; the call itself was done\n"
     "  It computes as the number does, but its type is another one. Keep such objects outside of the function."
 )
+Place = tuple[int, Path]  # a source, by its identity, and the path from there
 _HOLDERS_OF_A_CALL = frozenset({"frame", "list_iterator", "traceback"})  # for as long as somebody looks at its error
 
 
@@ -65,6 +77,9 @@ class SymbolicInputs:
     compares: bool = False  # whether code could find a nan in a container, which no stand-in shows
     is_alone: bool = field(default_factory=onlookers.are_absent)
     is_withdrawn: bool = False  # somebody else had a look: the recording is good for nothing
+    # What the call has left in the places of these numbers, and numbers computed of them that it has left elsewhere.
+    left: dict[Place, Any] = field(default_factory=dict)
+    counters: list[NumberLocation] = field(default_factory=list)  # whose numbers it has changed, which were guards
     _new: dict[Key, Any] = field(default_factory=dict)
     _is_put: bool = False
     _replaced: Replaced = field(default_factory=Replaced)
@@ -148,10 +163,30 @@ class SymbolicInputs:
         self.sources = list(by_key.values())
         return {key: self.formulas.source(source.value) for key, source in by_key.items()}
 
-    def kept(self, result: Any) -> Any:
+    def kept(self, result: Any, facts: Iterable[ValueGuard]) -> Any:
         """The result with the stand-ins that each call fills, apart from containers that will be restored."""
         self.formulas.is_open = False
+        self.left = self._left_at(facts)
         return rebuilt(result, lambda leaf: leaf) if self.sources else result
+
+    def _left_at(self, facts: Iterable[ValueGuard]) -> dict[Place, Any]:
+        spots = [(spot, position) for position, source in enumerate(self.sources) for spot in source.spots if spot.get]
+        untouched = {_place(spot) for spot, position in spots if self._position_of(_thing_at(spot)) == position}
+        left = {}
+        for source in (fact.source for fact in (facts if spots else ())):
+            for path, thing in _things_at(source.now()):
+                position = self._position_of(thing)
+                if position is not None and (id(source), path) not in untouched:
+                    left[id(source), path] = Computed(position)
+        for spot, _ in spots:
+            if _place(spot) not in untouched | left.keys():
+                self.escaped = self.escaped or len(spot.path) > 1
+                left[_place(spot)] = value_of(_thing_at(spot))
+        return left
+
+    def _position_of(self, thing: Any) -> int | None:
+        """Which of the numbers of this recording it is."""
+        return thing.tg_position if is_a(thing, Number) and thing.tg_formulas is self.formulas else None
 
     def close(self, result: Any, kept: Any) -> Any:
         """After the call: the result for the caller."""
@@ -194,6 +229,24 @@ class SymbolicInputs:
         return free
 
 
+def _place(spot: NumberLocation) -> Place:
+    return id(spot.get), spot.path
+
+
+def _thing_at(spot: NumberLocation) -> Any:
+    """What is there now, None if nothing is."""
+    try:
+        return spot.read(None)
+    except NOT_THERE:
+        return None
+
+
+def _things_at(value: Any) -> list[tuple[Path, Any]]:
+    """The value at a source, and the items of a container there, with the paths to them."""
+    items = items_in(value) if is_changeable(type(value)) else []
+    return [((), value), *(((key,), item) for key, item in items)]
+
+
 def _kinds_of_holders(number: Number, own: tuple[Number, ...]) -> list[str]:
     """What still holds a stand-in, but for the call itself."""
     return sorted({type(holder).__name__ for holder in _lasting_holders(number, frozenset([id(own)]))})
@@ -226,6 +279,7 @@ class Learned:
 
     def __init__(self) -> None:
         self._closed: set[Key] = set()  # labels of spots whose numbers are guards
+        self._stored: dict[Key, NumberLocation] = {}  # by their labels, spots where the function leaves other numbers
 
     def wanted(self, recordings: Iterable[Any], args: Any, kwargs: Any) -> list[NumberLocation]:
         """The spots to open in the next recording: those opened before, and those where a number has changed."""
@@ -234,11 +288,12 @@ class Learned:
             return []
         inputs = [(recording.symbolic_inputs, recording.inputs.find(args, kwargs)) for recording in recordings]
         found = [spot for symbolic_inputs, call in inputs if call for spot in _changed_since(symbolic_inputs, call)]
-        return [spot for spot in found if spot.label not in self._closed]
+        return [spot for spot in (*found, *self._stored.values()) if spot.label not in self._closed]
 
     def note(self, recording: Any) -> None:
         """Learn from a recording that is done. CaptureError if the function keeps a number that it has computed."""
         symbolic_inputs: SymbolicInputs = recording.symbolic_inputs
+        self._stored.update((spot.label, spot) for spot in symbolic_inputs.counters)
         for position, source in enumerate(symbolic_inputs.sources):
             if position in symbolic_inputs.formulas.pinned:
                 self._closed.update(spot.label for spot in source.spots)

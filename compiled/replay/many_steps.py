@@ -18,11 +18,12 @@ from ..common.classes import is_a
 from ..common.pytree import filled, rebuilt
 from ..common.written_code import each, lines, written
 from ..execution.loop import STRIDED, Loop
+from ..symbolic.number import Computed
 from .arguments import NumberArgument
 from .batches import Batches
 from .fast_path import MISS, argument_checks, compile_checks, tensor_arguments
 from .fresh_tensors import FreshTensor
-from .results import Computed, ItemOf, Placed
+from .results import ItemOf, Placed
 from .stacked_results import Rows, StackedResults, Values
 
 if TYPE_CHECKING:

@@ -21,16 +21,16 @@ from ...tensors.written.unfollowed import mark_of_returned
 from ..common.aliasing import met_as_aliases
 from ..common.autograd_graph import FreedNode, histories, history_of, is_spent
 from ..common.classes import is_a
-from ..common.pytree import at, leaves, rebuilt
+from ..common.pytree import at, filled, leaves, rebuilt
 from ..guards.sources import Source
 from ..recording.derivative_stops import leads_on
+from ..recording.plain_results import held, is_plain
 from ..recording.recording import Recording
 from ..recording.scalar_outputs import MARKED
 from ..recording.validity import refusal
-from ..symbolic.number import Number
+from ..symbolic.number import Computed, Number
 from .fresh_output import FreshOutput, order_in_memory, turned
 from .fresh_tensors import FreshTensor, fresh_tensor
-from .plain_results import held, is_plain
 from .result_refusals import (
     is_cut_off,
     is_of_one_base,
@@ -45,13 +45,6 @@ from .result_refusals import (
 )
 
 Fill = Callable[[list[Tensor], Any], Any]  # of the new tensors and (args, kwargs)
-
-
-@dataclass(frozen=True, eq=False)
-class Computed:
-    """A leaf of the result that is a number computed from numbers: the one at `position` of the formulas."""
-
-    position: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,8 +72,8 @@ class Results:
         refuse_containers_from_outside(recording)
         self._existing = list(_existing(recording))
         numbers = [number for appends in recording.scalar_outputs.appends for number in appends.numbers]
-        stored = [each.tensor for each in recording.stored]
-        given = [_tensor_of(leaf) for leaf in (*(leaf for _, leaf in leaves(recording.outcome)), *numbers, *stored)]
+        trees = [recording.outcome, *(each.value for each in recording.stored)]
+        given = [_tensor_of(leaf) for leaf in (*(leaf for tree in trees for leaf in filled(tree)), *numbers)]
         self._leaves = list({id(t): t for t in given if is_a(t, Tensor)}.values())
         self._wholes: dict[int, tuple[Tensor, Fill]] = {}
         self._apart: list[Tensor] = []  # aliases that the function has made, and views of these
@@ -89,7 +82,8 @@ class Results:
         self._places: dict[int, Placed] = {}
         self._has_numbers = False
         # The result, with `Placed` and `Computed` leaves where a call fills something in.
-        self.tree = rebuilt(recording.outcome, self._placed)
+        made: dict[int, Any] = {}  # a container that is returned and stored is one
+        self.tree = rebuilt(recording.outcome, self._placed, made)
         for thing in held(recording.outcome):
             self._check_plain(thing)
         # The lists that a call appends numbers to, and the leaves that it appends.
@@ -98,8 +92,8 @@ class Results:
             for appends in recording.scalar_outputs.appends
         ]
         # What a call leaves in places outside of it.
-        self.stored: list[tuple[Callable[[Any], None], Placed]] = [
-            (each.store_with(), self._placed(each.tensor)) for each in recording.stored
+        self.stored: list[tuple[Callable[[Any], None], Any]] = [
+            (each.store_with(), rebuilt(each.value, self._placed, made)) for each in recording.stored
         ]
         self.is_one_tensor = self._is_one_tensor()
 
@@ -123,7 +117,7 @@ class Results:
             source.now().extend([number.fill(fresh, call_arguments) for number in appended])
         if issubclass(type(self.tree), Placed) and not self.stored:
             return self.tree.fill(fresh, call_arguments)
-        filled: dict[Placed, Any] = {}  # a tensor that is returned twice is one object
+        placed: dict[Placed, Any] = {}  # a tensor that is returned twice is one object
 
         def fill(leaf: Any) -> Any:
             kind = type(leaf)
@@ -131,13 +125,14 @@ class Results:
                 return numbers[leaf.position]
             if not issubclass(kind, Placed):
                 return leaf
-            if leaf not in filled:
-                filled[leaf] = leaf.fill(fresh, call_arguments)
-            return filled[leaf]
+            if leaf not in placed:
+                placed[leaf] = leaf.fill(fresh, call_arguments)
+            return placed[leaf]
 
-        result = rebuilt(self.tree, fill)
-        for store, tensor in self.stored:
-            store(fill(tensor))
+        made: dict[int, Any] | None = {} if self.stored else None
+        result = rebuilt(self.tree, fill, made)
+        for store, tree in self.stored:
+            store(rebuilt(tree, fill, made))
         return result
 
     def let_go(self) -> None:
@@ -149,8 +144,8 @@ class Results:
     # ------------------------------------------------------------------------------------------------------ planning
 
     def _placed(self, leaf: Any) -> Any:
-        if is_a(leaf, Number):
-            return Computed(leaf.tg_position)
+        if is_a(leaf, (Number, Computed)):
+            return Computed(leaf.tg_position) if is_a(leaf, Number) else leaf
         if is_a(leaf, MARKED):
             self._has_numbers = True
             return Placed(ItemOf(self._source(leaf.tensor)))

@@ -35,7 +35,7 @@ from ..lazy.gradient_orders import gradient_orders
 from ..recording.leaks import refuse_leaks
 from ..recording.recording import Recording
 from ..recording.result_histories import check_ends, check_history
-from ..recording.stored_tensors import check_unread
+from ..recording.stored_values import check_unread
 from ..recording.validity import check_unused_errors, refusal
 from ..verification.verify import is_wanted
 from .arguments import Args, Arguments, Kwargs

@@ -158,6 +158,13 @@ class Formulas:
         return len(self.sources) + len(self.formulas) - 1
 
 
+@dataclass(frozen=True, eq=False)
+class Computed:
+    """What stands for a number of each call in what it hands out or stores: the one at `position` of the formulas."""
+
+    position: int
+
+
 class Number(StandIn):
     """A stand-in for a number; what it may be used for is what numbers may be used for."""
 

@@ -13,6 +13,7 @@ from .author import Author
 from .expressions import options
 from .habits import HABITS
 from .objects import OBJECTS, Kind
+from .stores import STORES
 
 ENUM = """
 class Color(enum.Enum):
@@ -56,28 +57,6 @@ class Heard(tg.Tensor):
         return super().__torch_function__(func, types, args, kwargs)
 tagged = tg.randn({s}).as_subclass(Tagged)
 heard = tg.randn({s}).as_subclass(Heard)
-"""[1:-1]
-STORED = """
-class Keeping(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.mix = nn.Linear(2, 2)
-        self.out, self.state, self.last, self.mean = None, None, 0, tg.zeros(())
-
-    def forward(self, p):
-        before = 0.0 if self.state is None else self.state
-        out = (self.mix(p) + before).tanh()
-        self.out, self.mean = out, out.mean()
-        self.state = out.detach().mean(0)
-        return out
-class Slate:
-    row = None
-
-    def keep(self, p):
-        self.row = p * 2
-        return p
-keeping, inner_keeping, slate = Keeping(), nn.Sequential(Keeping(), nn.Linear(2, 2)), Slate()
-kin, carried = tg.randn(3, 2), tg.zeros(2)
 """[1:-1]
 HIDDEN = "h = tg.full((2,), 0.5)\nlayer = nn.Linear(2, 2)"
 
@@ -202,20 +181,7 @@ KINDS = {
         "act({y})|rule({y})|rule.use({y})|{y} * act.factor|{y} * getattr(Act, 'extra', 0.5)|{y} * (2 if type(rule) is Rule else 0.5)",
     ),
     **OBJECTS,
-    "stored": Kind(
-        STORED,
-        "keeping.state = None|keeping.out = 0|keeping.train(i % 2 == 0)|kin = kin[:2] if i == 3 else kin|slate.row = None|keeping.state = tg.ones(2) * i|object.__setattr__(keeping, 'out', i)|keeping.__dict__['last'] = i|inner_keeping[0].state = None|kin = kin * 0.9|carried = carried * 0.5|keeping.zero_grad()|keeping.requires_grad_(i % 2 == 0)|slate = Slate() if i == 2 else slate|inner_keeping[0] = Keeping() if i == 3 else inner_keeping[0]",
-        "keeping(kin)|keeping(kin).mean() * {y}|slate.keep({y})|keeping(kin).sum() + keeping.mean|inner_keeping(kin)|inner_keeping(kin).mean() + inner_keeping[0].mean * 0.5|{y} * (2 if slate.row is None else 0.5)|{y} * carried.sum()|{y} * (0.5 if keeping.state is None else keeping.state.sum())|keeping(keeping(kin))|{y} + keeping.mean.detach()",
-        ("kin", "carried", "slate"),
-        "keeping(kin)|inner_keeping(kin)|slate.keep({y}.detach())|keeping.out = {y}|keeping.last = {y}.detach() * 2|carried = (carried + kin.sum(0)).tanh()|slate.row = {y}|keeping.state = None|keeping.last = 3|inner_keeping[0].state = kin.mean(0)|keeping.out = keeping.last = {y}|keeping.last = kin|keeping.last = kin[0]",
-        outcome="keeping.out, keeping.state, keeping.last, keeping.mean, inner_keeping[0].out, inner_keeping[0].state, slate.row, carried, [p.grad for p in keeping.parameters()]",
-        steps=(
-            "{t} = keeping(kin)\nkeeping.out = {t} * 2",
-            "with tg.no_grad():\n    {t} = inner_keeping(kin)",
-            "keeping(kin).square().mean().backward()\n{t} = keeping.mean.detach() * 1",
-            "for part in kin.split(1):\n    {t} = keeping(part)",
-        ),
-    ),
+    **STORES,
     **HABITS,
 }  # fmt: skip
 

@@ -22,6 +22,10 @@ COUNT = 0
 LOSSES, TABLE, ITERATOR, LARGE = [], {}, iter(range(100)), np.zeros(10_000)
 
 
+class Row(list):
+    """A list of the program's own."""
+
+
 class Holder:
     calls = 0
     kept = None
@@ -58,7 +62,7 @@ CALLS = itertools.count()
 
 def counter(tg, x):
     global COUNT
-    COUNT += 1  # here
+    COUNT = [COUNT]  # here
     return x
 
 
@@ -229,7 +233,7 @@ def dict_written(tg, x):
 
 
 def attribute_kept(tg, x):
-    HOLDER.kept = (x * 2,)  # here
+    HOLDER.kept = Row([x * 2])  # here
     return x
 
 

@@ -82,12 +82,13 @@ def labels_changed_by_numpy(t, x):
 class Step:
     def __init__(self, tg, of):
         tg.manual_seed(0)
-        self.tg, self.of, self.n = tg, of, 0
+        self.tg, self.of, self.n, self.calls = tg, of, 0, []
         self.model = tg.nn.Sequential(tg.nn.Linear(3, 6), tg.nn.Tanh(), tg.nn.Linear(6, 4))
         self.optimizer = tg.optim.SGD(self.model.parameters(), lr=0.05)
         self.labels, self.data = tg.tensor([0, 3, 1, 2, 0]), tg.zeros(5, 3)
 
     def step(self, x):
+        self.calls.append(self.n)  # no replay does that
         self.n += 1
         self.optimizer.zero_grad()
         loss = self.of(self, x)

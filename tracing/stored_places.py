@@ -1,9 +1,10 @@
-"""The attributes of modules in which replayed calls leave tensors, and whether such a store concerns any program.
+"""The attributes of modules that are set again and again, and whether such a store concerns any program.
 
 Setting an attribute of a module counts as a change, after which all programs look at their guards again. That would
-take longer than many a step, where each step does it (`self.attention = weights`). So programs that are made from then
-on look at such an attribute at each call, and replays count a store only while there is an earlier program that guards
-this attribute by what is counted. Else stores are *silent*: who compares whole modules leaves these attributes out.
+take longer than many a step, where each step does it (`self.attention = weights`, `self.calls += 1`). So programs that
+are made from then on look at such an attribute at each call, and a store counts only while there is an earlier program
+that guards this attribute by what is counted. Else stores are *silent*: who compares whole modules leaves these
+attributes out.
 """
 
 from __future__ import annotations
@@ -12,12 +13,14 @@ import weakref
 from collections.abc import Iterable
 from typing import Any
 
-from ...ops.locks import new_lock
-from ...tracing.watch import changes
-from .value_kinds import own_attributes
+from ..ops.locks import new_lock
+from .counts import changes
 
 _Key = tuple[int, str]
 _NOTHING: frozenset[str] = frozenset()
+_AGAIN_AND_AGAIN = 8  # times
+_NEW: Any = type  # what was in an attribute that was not there: it can be called, too
+_MOST_COUNTED = 4096  # attributes of which it is known how often they were set
 _UNKNOWN: tuple[None, frozenset[str]] = (None, _NOTHING)
 
 
@@ -30,6 +33,7 @@ class StoredPlaces:
         self._guarded: weakref.WeakKeyDictionary[Any, frozenset[_Key]] = weakref.WeakKeyDictionary()
         self._names: dict[int, tuple[weakref.ref[Any], frozenset[str]]] = {}  # of each module, by its identity
         self._counts: dict[_Key, bool] = {}  # whether a store does, as far as that was asked
+        self._times: dict[_Key, int] = {}  # how often the program has set other attributes
 
     def __bool__(self) -> bool:
         return bool(self._names)
@@ -41,7 +45,7 @@ class StoredPlaces:
             self._counts = {}
 
     def add(self, owner: Any, name: str) -> None:
-        """Replays store in that attribute of a module from now on."""
+        """That attribute of a module will be set again and again."""
         key, forget = id(owner), self._names.pop
         with self._lock:
             known = self.names(owner)
@@ -50,7 +54,7 @@ class StoredPlaces:
             changes.count += 1
 
     def names(self, owner: Any) -> frozenset[str]:
-        """The attributes of `owner` in which replays store."""
+        """The attributes of `owner` that are set again and again."""
         known, names = self._names.get(id(owner), _UNKNOWN)
         return names if known is not None and known() is owner else _NOTHING
 
@@ -59,11 +63,24 @@ class StoredPlaces:
         return frozenset(name for name in self.names(owner) if not self._is_counted(owner, name))
 
     def store(self, owner: Any, name: str, value: Any) -> None:
-        """What ``setattr(owner, name, value)`` does."""
-        if self._is_counted(owner, name):
-            setattr(owner, name, value)
-        else:
-            dict.__setitem__(own_attributes(owner), name, value)
+        """What ``setattr(owner, name, value)`` does, for what is no parameter, buffer or module."""
+        before = object.__getattribute__(owner, "__dict__").get(name, _NEW)
+        object.__setattr__(owner, name, value)
+        # What can be called may hide a method, which programs look for among the names of an object.
+        if callable(before) or callable(value) or self._counts_as_change(owner, name):
+            changes.count += 1  # afterwards: who looks at a guard in between must look again
+
+    def _counts_as_change(self, owner: Any, name: str) -> bool:
+        """Whether setting an attribute that is there does; one that is set again and again is one of these places."""
+        if name in self.names(owner):
+            return self._is_counted(owner, name)
+        key = (id(owner), name)
+        if len(self._times) >= _MOST_COUNTED:
+            self._times = {}
+        times = self._times[key] = self._times.get(key, 0) + 1
+        if times == _AGAIN_AND_AGAIN:
+            self.add(owner, name)
+        return True
 
     def _is_counted(self, owner: Any, name: str) -> bool:
         key, counts = (id(owner), name), self._counts
