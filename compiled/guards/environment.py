@@ -218,6 +218,10 @@ class Environment:
         self._repeated.add(self.facts[-1])
         self._sort()
 
+    def names(self, owner: Any, name: str) -> bool:
+        """True for an attribute that code that was found names."""
+        return any(type(f.source) is Attribute and f.source.owner is owner and f.source.name == name for f in self.facts)
+
     def mentions(self, name: str) -> bool:
         """True if any code that was found mentions the variable, attribute or keyword."""
         keywords = (const for code in self._reach.codes for const in code.co_consts if is_a(const, tuple))

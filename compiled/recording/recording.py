@@ -226,10 +226,9 @@ class Recording:
         check_gradients(self.fresh_grads(), self.recorder.roots, effect_lines)
         check_overlaps(self.recorder.roots)
         stores = Stores.of(self.environment, self.symbolic_inputs, self.result, self.outcome)
-        self.transient = stores.first_counter()
+        self.transient, self.stored = stores.settled()
         if self.transient:
             return
-        self.stored = stores.values()
         self.environment.refuse_side_effects(effect_lines)
         self.questions.check([*self.environment.codes, *self._calls.codes])
         self._learn_codes()
@@ -267,8 +266,8 @@ class Recording:
     # -------------------------------------------------------------------------------------------- watching (Watcher)
 
     def read(self, describe: str, get: Callable[[], Any], value: Any) -> None:
-        if is_a(value, Number):
-            return  # it is found where it came from
+        if is_a(value, Number) or id(value) in self.environment.as_arguments or self.is_own(value):
+            return  # it is found where it came from, or the call has put it there
         if is_a(get, SameEntries):  # which modules read again and again
             if get in self._entries:
                 return
@@ -300,6 +299,9 @@ class Recording:
 
     def transient_because(self, reason: str) -> None:
         self.transient = reason
+
+    def tensor_stored(self, owner: Any, name: str) -> bool:
+        return self.environment.names(owner, name)
 
     def made(self, tensor: Tensor) -> None:
         self.own[id(tensor)] = weakref.ref(tensor)
