@@ -220,7 +220,8 @@ class Environment:
 
     def names(self, owner: Any, name: str) -> bool:
         """True for an attribute that code that was found names."""
-        return any(type(f.source) is Attribute and f.source.owner is owner and f.source.name == name for f in self.facts)
+        sources = (fact.source for fact in self.facts)
+        return any(type(at) is Attribute and at.owner is owner and at.name == name for at in sources)
 
     def mentions(self, name: str) -> bool:
         """True if any code that was found mentions the variable, attribute or keyword."""
