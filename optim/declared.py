@@ -42,7 +42,7 @@ def _is_counted(optimizer: Any) -> bool:
     )
 
 
-_MARKS = ("_opt_called", "_recorded", "_watched_step", "fused_step", "_in_step", "_in_making")
+_MARKS = ("_opt_called", "_recorded", "_watched_step", "fused_step", "_in_step", "_in_making", "_latest_call")
 _APART = ("param_groups", "state", *_MARKS, *HOOKS)
 
 OPTIMIZER = Declares(
