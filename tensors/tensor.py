@@ -136,7 +136,7 @@ class Tensor(Subclassing, Differentiable, Exchange, Array):
             changes.count += 1
         return self
 
-    def begin_as_leaf(self) -> None:
+    def _begin_as_leaf(self) -> None:
         """`requires_grad_` of a tensor that was just made: no guard knows it, so that nothing has changed for any."""
         self._check_flag(True)
         if not self._requires:
