@@ -19,7 +19,8 @@ def deepcopied(module: Any, memo: dict[int, Any]) -> Any:
     """A copy of `module`, which has no ``__deepcopy__`` of the program's."""
     kind = type(module)
     if not _is_usual(kind):
-        made = module.__reduce_ex__(4)
+        reduce = copyreg.dispatch_table.get(kind)
+        made = module.__reduce_ex__(4) if reduce is None else reduce(module)
         return module if isinstance(made, str) else copy._reconstruct(module, memo, *made)  # type: ignore[attr-defined]
     new = memo[id(module)] = kind.__new__(kind)
     state = module.__getstate__()
