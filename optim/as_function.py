@@ -83,7 +83,8 @@ class StepsAsCalls:
         again = None if known is None else known.call_of(self)
         if again is not None:
             return again
-        call, known = _call_of(self) if _is_usual(type(self)) else (None, None)
+        kind: Any = type(self)
+        call, known = _call_of(self) if _is_usual(kind) else (None, None)
         object.__setattr__(self, "_latest_call", known)
         return call
 

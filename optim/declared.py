@@ -37,8 +37,10 @@ def _is_counted(optimizer: Any) -> bool:
     """True while nobody can change a group without being counted: all lists and dicts are the library's, and the
     optimizer is made."""
     groups = _groups(optimizer)
-    return not optimizer._in_making and type(groups) is WatchedList and all(
-        isinstance(group, WatchedDict) and type(dict.get(group, "params")) is WatchedList for group in groups
+    return (
+        not optimizer._in_making
+        and type(groups) is WatchedList
+        and all(isinstance(group, WatchedDict) and type(dict.get(group, "params")) is WatchedList for group in groups)
     )
 
 

@@ -27,6 +27,7 @@ from ..tracing.watch import Entries, WatchedList, changes, declare_kind, declare
 from .as_function import StepsAsCalls
 from .complex_parameters import in_parts
 from .declared import OPTIMIZER
+from .groups import members_of
 from .hooks import StepHooks, register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 from .in_numpy import Form, form_of
 from .loading import loaded_groups, loaded_state
@@ -198,7 +199,7 @@ class Optimizer(StepHooks, StepsAsCalls):
         """
         if not isinstance(param_group, dict):
             raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
-        members, names = _members(param_group["params"])
+        members, names = members_of(param_group["params"])
         for p in members:
             self._check_parameter(p)
         for name, default in self.defaults.items():
@@ -397,17 +398,3 @@ def _noting(step: Callable[..., Any]) -> Callable[..., Any]:
         return self.with_step_hooks(step, args, kwargs)
 
     return noted
-
-
-def _members(params: Any) -> tuple[list[Any], list[str]]:
-    """The parameters of a group, and their names where it has pairs."""
-    if isinstance(params, set):
-        raise TypeError(
-            "optimizer parameters need to be organized in ordered collections, but the ordering of tensors in sets "
-            "will change between runs. Please use a list instead."
-        )
-    given = [params] if isinstance(params, Tensor) else list(params)
-    names = [p[0] for p in given if isinstance(p, tuple)]
-    if names and len(names) < len(given):
-        raise ValueError("all optimizer params should be with/without names. Some param names are missing")
-    return [p[1] if isinstance(p, tuple) else p for p in given], names

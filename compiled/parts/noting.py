@@ -16,18 +16,15 @@ from ...compiler.graph import Graph
 from ...ops.exposure import exposes_any
 from ...tensors.tensor import Tensor, make
 from ...tracing.watch import changes
-from ..common.classes import is_a
-from ..common.pytree import at, leaves
+from ..common.pytree import at
 from ..execution.shape_cache import Programs
 from ..lazy.deferred_calls import NOT_NOTED, Deferred
 from ..lazy.program_calls import PendingArray, ProgramCall
 from ..recording.recording import Recording
-from ..recording.scalar_outputs import MARKED
 from ..replay.arguments import Args, Kwargs
 from ..replay.captured_inputs import CapturedInputs
-from ..replay.plain_results import is_plain
+from ..replay.returned import gives_its_own
 from ..replay.specialisation import Specialisation
-from ..symbolic.number import Number
 from .argument_checks import checks_of
 from .guard_looks import Looks
 
@@ -38,7 +35,7 @@ class NotedSpecialisation(Specialisation):
     """A specialisation whose calls can be noted, if there is a `plan`."""
 
     def __init__(self, recording: Recording, programs: Programs) -> None:
-        self.gives_its_own = _gives_its_own(recording)
+        self.gives_its_own = gives_its_own(recording)
         super().__init__(recording, programs)
         self.plan = CallPlan.of(self)
         self.kinds = tuple(kind for kind in self.counted if kind != "grads")  # of changes that concern noted calls
@@ -59,22 +56,6 @@ class NotedSpecialisation(Specialisation):
             looks = Looks(self, lambda: self.plan is not None and self.plan.is_unmoved(call, self.captured))
             self._looks = call, looks
         return looks
-
-
-def _gives_its_own(recording: Recording) -> bool:
-    """True if a call returns what it was recorded with besides its arguments: a captured tensor, a view or a number of
-    one, or an object that is found by the function."""
-    arguments = {id(root.array) for _, root in recording.arguments}
-    captured = {id(root.array.buffer.whole) for root in recording.recorder.roots if id(root.array) not in arguments}
-    for _, leaf in leaves(recording.outcome):
-        tensor = leaf.tensor if is_a(leaf, MARKED) else leaf
-        if not is_a(tensor, Tensor):
-            if not (is_a(leaf, Number) or is_plain(leaf)):
-                return True
-        elif id(tensor) not in arguments:
-            if id(tensor.buffer.whole) in captured or not recording.is_own(tensor):
-                return True
-    return False
 
 
 class CallPlan:

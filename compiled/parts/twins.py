@@ -23,7 +23,8 @@ from ..guards.stored_places import stored_places
 from ..guards.value_kinds import own_attributes
 from ..lazy.deferred_calls import NOT_NOTED, Deferred
 from ..lazy.program_calls import ProgramCall
-from .expected_call import Noted, is_due, put_function
+from .expected_call import Noted
+from .expecting import is_due, put_function
 from .guard_looks import Looks
 from .noting import NotedSpecialisation
 

@@ -17,7 +17,7 @@ _OWN_WAYS = ("__getnewargs_ex__", "__getnewargs__")
 
 def deepcopied(module: Any, memo: dict[int, Any]) -> Any:
     """A copy of `module`, which has no ``__deepcopy__`` of the program's."""
-    kind = type(module)
+    kind: Any = type(module)
     if not _is_usual(kind):
         reduce = copyreg.dispatch_table.get(kind)
         made = module.__reduce_ex__(4) if reduce is None else reduce(module)
