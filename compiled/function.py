@@ -30,7 +30,7 @@ from .guards.reachability import Codes
 from .lazy.deferred_calls import NOT_NOTED
 from .limits import Limits
 from .memory_limit import undone_beyond_limit
-from .parts.expected_call import expect
+from .parts.expecting import expect
 from .parts.fallback import Fallback, kind_of
 from .parts.noting import NotedSpecialisation
 from .parts.subprograms import NOT_SERVED

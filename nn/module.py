@@ -23,7 +23,7 @@ from ..tracing.declares import Declares
 from ..tracing.user_warning import warn_user
 from ..tracing.watched_order import WatchedOrder
 from . import state
-from .calls import restoring
+from .calls import copying, restoring
 from .calls.calling import Calling
 from .calls.state_hooks import STATE_HOOKS, StateHooks, hooks_of
 from .calls.tables import HOOKS, TABLES
@@ -95,6 +95,11 @@ class Module(StateHooks, Calling):
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         """Take the attributes of a pickle or copy. A class with attributes of its own may call this, then set those."""
         restoring.restore(self, state)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        """What ``copy.deepcopy`` gives without this method, or with that of a class behind this one."""
+        others: Any = getattr(super(), "__deepcopy__", None)
+        return copying.deepcopied(self, memo) if others is None else others(memo)
 
     # -------------------------------------------------------------------------------------------------------- state
 

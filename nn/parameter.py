@@ -65,7 +65,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
             )
         Array.__init__(self, data.ndarray, data.buffer, data.steps)
         if requires_grad:
-            self.requires_grad_()
+            self._begin_as_leaf()
 
     def __repr__(self) -> str:
         return "Parameter containing:\n" + super().__repr__()

@@ -9,6 +9,7 @@ function.
 from __future__ import annotations
 
 import functools
+import weakref
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -19,7 +20,7 @@ from ..ops.identity import copy
 from ..ops.types import DType, float32, float64
 from ..tensors.operands import PLAIN_TENSORS
 from ..tensors.tensor import Tensor, make
-from ..tracing.watch import Entries, as_number, watcher
+from ..tracing.watch import Entries, as_number, counter, watcher
 from .declared import OPTIMIZER
 from .options import Options
 from .state import complete, is_needed, store
@@ -27,6 +28,8 @@ from .state import complete, is_needed, store
 _PLAIN = frozenset((bool, int, str, type(None), DType))
 _OWN = OPTIMIZER.apart | {"defaults"}  # what an optimizer holds of itself
 _STEPPING = ("_step", "_update_all", "_step_group", "_update_one")  # defined once: by `Optimizer`
+_DTYPES = (float32.numpy, float64.numpy)
+_now = counter(("count", "options", "memories"))
 _NUMBER = object()  # in a key, for an option that is a number other than 0
 
 
@@ -70,30 +73,66 @@ class StepCall(NamedTuple):
 class StepsAsCalls:
     """The part of `Optimizer` that gives a step as a call of such a function."""
 
+    #: How the latest step was one: until something that is counted changes, later ones have other gradients only.
+    _latest_call: KnownStep | None = None
+
     def step_as_call(self) -> StepCall | None:
         """The step about to be made; None where the optimizer has to make it by itself. State that it will need is
-        made, as the step would."""
-        return _call_of(self) if _is_usual(type(self)) else None
+        made, as the step would. To be asked of classes that no program has changed."""
+        known = self._latest_call
+        again = None if known is None else known.call_of(self)
+        if again is not None:
+            return again
+        kind: Any = type(self)
+        call, known = _call_of(self) if _is_usual(kind) else (None, None)
+        object.__setattr__(self, "_latest_call", known)
+        return call
 
 
+class KnownStep:
+    """What a step has been that was a call, but for the gradients."""
+
+    def __init__(self, optimizer: Any, form: StepForm, numbers: Sequence[Tensor], made: _Made) -> None:
+        self._of = weakref.ref(optimizer)
+        self._form, self._numbers, self._at, self._without = form, tuple(numbers), made.at, made.without
+        self._parameters = [each.parameter for each in made.members]
+        self._written = tuple([t for each in made.members for t in (each.parameter, *dict.values(each.state))])
+        self._owners = frozenset([owner_of(tensor.ndarray) for tensor in self._written])
+
+    def call_of(self, optimizer: Any) -> StepCall | None:
+        """The step that `optimizer` is about to make; None if that may be of another form."""
+        if self._of() is not optimizer or self._at != _now() or any(p.grad is not None for p in self._without):
+            return None
+        gradients: list[Any] = [p.grad for p in self._parameters]
+        return self.call(gradients) if all(map(_is_plain, gradients)) else None
+
+    def call(self, gradients: Sequence[Tensor]) -> StepCall | None:
+        """The call with these gradients; None if a write shows in what is read after it."""
+        if len(self._owners) < len(self._written):
+            return None
+        if not self._owners.isdisjoint([owner_of(gradient.ndarray) for gradient in gradients]):
+            return None
+        return StepCall(self._form, (*self._numbers, *gradients, *self._written), self._written)
+
+
+@functools.lru_cache(maxsize=256)
 def _is_usual(kind: type) -> bool:
-    """True for classes that say by `update` alone what a step is."""
+    """True for classes that say by `update` alone what a step is. To be asked of those that no program has changed."""
     return all(sum(name in vars(base) for base in kind.__mro__) == 1 for name in _STEPPING)
 
 
-def _call_of(optimizer: Any) -> StepCall | None:
+def _call_of(optimizer: Any) -> tuple[StepCall | None, KnownStep | None]:
     if not optimizer.__dict__.keys() <= _OWN or optimizer.defaults.get("differentiable"):
-        return None
+        return None, None
     numbers: list[Tensor] = []
     try:
+        made = _made(optimizer)
         groups = tuple([_options(group, numbers) for group in optimizer.param_groups])
-        members, written, gradients = _members(optimizer)
     except _Unlike:
-        return None
-    owners = {owner_of(tensor.ndarray) for tensor in written}
-    if len(owners) < len(written) or not owners.isdisjoint(owner_of(gradient.ndarray) for gradient in gradients):
-        return None  # a write shows in what is read after it
-    return StepCall(StepForm(type(optimizer), groups, tuple(members)), (*numbers, *gradients, *written), tuple(written))
+        return None, None
+    members = tuple([(each.group, tuple(dict.keys(each.state))) for each in made.members])
+    known = KnownStep(optimizer, StepForm(type(optimizer), groups, members), numbers, made)
+    return known.call([each.gradient for each in made.members]), known
 
 
 def _options(group: Any, numbers: list[Tensor]) -> tuple[tuple[str, Hashable], ...]:
@@ -116,33 +155,51 @@ def _option(value: Any, numbers: list[Tensor]) -> Hashable:
     raise _Unlike
 
 
-def _members(optimizer: Any) -> tuple[list[Any], list[Tensor], list[Tensor]]:
-    """What has a gradient, with the tensors that a step writes, and the gradients."""
-    members: list[Any] = []
-    written: list[Tensor] = []
-    gradients: list[Tensor] = []
+class _Member(NamedTuple):
+    """A parameter that a step updates."""
+
+    group: int
+    parameter: Tensor
+    gradient: Tensor
+    state: Entries
+
+
+class _Made(NamedTuple):
+    """What a step updates once its state is there, and the parameters that have no gradient."""
+
+    members: list[_Member]
+    without: list[Tensor]
+    at: int  # what is counted by then
+
+
+def _made(optimizer: Any) -> _Made:
+    members: list[_Member] = []
+    without: list[Tensor] = []
     for index, group in enumerate(optimizer.param_groups):
         needed = [key for key, when in optimizer.per_parameter.items() if is_needed(group, when)]
         for p in dict.__getitem__(group, "params"):
             gradient = p.grad
             if gradient is None:
+                without.append(p)
                 continue
             _require_plain(p, gradient)
             entry = optimizer.state.of(p)
             if needed:
                 complete(entry, needed, functools.partial(optimizer.initial, p, group))
-            state = tuple(dict.values(entry))
-            _require_plain(*state)
-            members.append((index, tuple(dict.keys(entry))))
-            gradients.append(gradient)
-            written += (p, *state)
-    return members, written, gradients
+            members.append(_Member(index, p, gradient, entry))
+    at = _now()
+    for each in members:
+        _require_plain(*dict.values(each.state))
+    return _Made(members, without, at)
 
 
 def _require_plain(*tensors: Any) -> None:
-    for tensor in tensors:
-        if type(tensor) not in PLAIN_TENSORS or tensor.type_.dtype not in (float32, float64):
-            raise _Unlike
+    if not all(map(_is_plain, tensors)):
+        raise _Unlike
+
+
+def _is_plain(tensor: Any) -> bool:
+    return type(tensor) in PLAIN_TENSORS and tensor.ndarray.dtype in _DTYPES
 
 
 # ------------------------------------------------------------------------------------------------------- the function

@@ -34,14 +34,18 @@ def _objects(optimizer: Any) -> list[Any]:
 
 
 def _is_counted(optimizer: Any) -> bool:
-    """True while nobody can change a group without being counted: all lists and dicts are the library's."""
+    """True while nobody can change a group without being counted: all lists and dicts are the library's, and the
+    optimizer is made."""
     groups = _groups(optimizer)
-    return type(groups) is WatchedList and all(
-        isinstance(group, WatchedDict) and type(dict.get(group, "params")) is WatchedList for group in groups
+    return (
+        not optimizer._in_making
+        and type(groups) is WatchedList
+        and all(isinstance(group, WatchedDict) and type(dict.get(group, "params")) is WatchedList for group in groups)
     )
 
 
-_APART = ("param_groups", "state", "_opt_called", "_recorded", "_watched_step", "fused_step", "_in_step", *HOOKS)
+_MARKS = ("_opt_called", "_recorded", "_watched_step", "fused_step", "_in_step", "_in_making", "_latest_call")
+_APART = ("param_groups", "state", *_MARKS, *HOOKS)
 
 OPTIMIZER = Declares(
     "options",

@@ -47,7 +47,7 @@ class StepHooks(Counted):
 
     def __getstate__(self) -> dict[str, Any]:
         """What copies and pickles are made of: all but the hooks and the compiled step, which belong to this object."""
-        left_out = {*HOOKS, "fused_step", "_in_step"}
+        left_out = {*HOOKS, "fused_step", "_in_step", "_in_making", "_latest_call"}
         return {name: value for name, value in self.__dict__.items() if name not in left_out}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:

@@ -27,6 +27,7 @@ from ..tracing.watch import Entries, WatchedList, changes, declare_kind, declare
 from .as_function import StepsAsCalls
 from .complex_parameters import in_parts
 from .declared import OPTIMIZER
+from .groups import members_of
 from .hooks import StepHooks, register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 from .in_numpy import Form, form_of
 from .loading import loaded_groups, loaded_state
@@ -116,13 +117,19 @@ class Optimizer(StepHooks, StepsAsCalls):
                 "params argument given to the optimizer should be an iterable of Tensors or dicts, but got a Tensor. "
                 "Pass [tensor], or model.parameters()."
             )
-        object.__setattr__(self, "_opt_called", False)  # all attributes are there from the beginning
-        object.__setattr__(self, "_recorded", False)
+        # All attributes are there from the beginning.
+        is_new = "param_groups" not in self.__dict__
+        dict.update(self.__dict__, _opt_called=False, _recorded=False, _in_making=is_new)
         self.make_hooks()
+        try:
+            self._begin_with(list(params), defaults)
+        finally:
+            dict.pop(self.__dict__, "_in_making")
+
+    def _begin_with(self, groups: list[Any], defaults: dict[str, Any]) -> None:
         self.defaults = defaults
         self.state = State()
         self.param_groups: list[Entries] = WatchedList()
-        groups = list(params)
         if not groups:
             raise ValueError("optimizer got an empty parameter list; pass model.parameters() of a model that has some")
         for group in groups if isinstance(groups[0], dict) else [{"params": groups}]:
@@ -142,6 +149,9 @@ class Optimizer(StepHooks, StepsAsCalls):
     _opt_called = False
     _recorded = False
     _watched_step: Any = None
+
+    #: True within the first `__init__`, where nothing is counted: until it ends, guards look at each call (`declared`).
+    _in_making = False
 
     #: The step as a program of its own, once it is one (`fused`).
     fused_step: Any = None
@@ -173,7 +183,7 @@ class Optimizer(StepHooks, StepsAsCalls):
             object.__setattr__(self, "_recorded", True)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        changes.count += 1  # a new `state` or other `param_groups` concern compiled steps
+        changes.count += not self._in_making  # a new `state` or other `param_groups` concern compiled steps
         super().__setattr__(name, value)
 
     def __delattr__(self, name: str) -> None:
@@ -189,7 +199,7 @@ class Optimizer(StepHooks, StepsAsCalls):
         """
         if not isinstance(param_group, dict):
             raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
-        members, names = _members(param_group["params"])
+        members, names = members_of(param_group["params"])
         for p in members:
             self._check_parameter(p)
         for name, default in self.defaults.items():
@@ -204,8 +214,12 @@ class Optimizer(StepHooks, StepsAsCalls):
         given = {**{k: v for k, v in param_group.items() if k != "params"}, **named}
         self._check_apart(members, "param_names" in given)
         options = {**given, **{k: v for k, v in self.defaults.items() if k not in given}}
-        self.param_groups.append(Entries({"params": WatchedList(members), **options}))
-        changes.count += 1
+        group = Entries({"params": WatchedList(members), **options})
+        if self._in_making and watcher() is None:
+            list.append(self.param_groups, group)
+        else:
+            self.param_groups.append(group)
+            changes.count += 1
 
     def _check_parameter(self, p: Any) -> None:
         if not isinstance(p, Tensor):
@@ -384,17 +398,3 @@ def _noting(step: Callable[..., Any]) -> Callable[..., Any]:
         return self.with_step_hooks(step, args, kwargs)
 
     return noted
-
-
-def _members(params: Any) -> tuple[list[Any], list[str]]:
-    """The parameters of a group, and their names where it has pairs."""
-    if isinstance(params, set):
-        raise TypeError(
-            "optimizer parameters need to be organized in ordered collections, but the ordering of tensors in sets "
-            "will change between runs. Please use a list instead."
-        )
-    given = [params] if isinstance(params, Tensor) else list(params)
-    names = [p[0] for p in given if isinstance(p, tuple)]
-    if names and len(names) < len(given):
-        raise ValueError("all optimizer params should be with/without names. Some param names are missing")
-    return [p[1] if isinstance(p, tuple) else p for p in given], names

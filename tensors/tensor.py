@@ -129,6 +129,21 @@ class Tensor(Subclassing, Differentiable, Exchange, Array):
         >>> tg.ones(2).requires_grad_()
         tensor([1., 1.], requires_grad=True)
         """
+        self._check_flag(requires_grad)
+        if self.is_leaf and self._requires != bool(requires_grad):
+            declare_flag(self)
+            self._requires = bool(requires_grad)
+            changes.count += 1
+        return self
+
+    def _begin_as_leaf(self) -> None:
+        """`requires_grad_` of a tensor that was just made: no guard knows it, so that nothing has changed for any."""
+        self._check_flag(True)
+        if not self._requires:
+            declare_flag(self)
+            self._requires = True
+
+    def _check_flag(self, requires_grad: bool) -> None:
         if not self.is_leaf and not requires_grad:
             raise RuntimeError(
                 "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in "
@@ -143,11 +158,6 @@ class Tensor(Subclassing, Differentiable, Exchange, Array):
             raise RuntimeError(
                 "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed. clone() it first."
             )
-        if self.is_leaf and self._requires != bool(requires_grad):
-            declare_flag(self)
-            self._requires = bool(requires_grad)
-            changes.count += 1
-        return self
 
     @property
     def grad_fn(self) -> Node | None:

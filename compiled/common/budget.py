@@ -32,6 +32,7 @@ A_PRODUCT = 2.5e-5  # a multiplication and addition of a product or convolution,
 TO_COMPILE, TO_COMPILE_A_NODE = 800_000.0, 12_000.0  # a step: what recordings, events and numpy beside builds take
 LARGE = 256  # nodes of a step, as long as none has ended: what makes more is inference that keeps histories
 MOST_KINDS = 256  # of steps that are told apart: models come and go
+FEW = 64  # steps of a model that is one of many, which come anew
 PIECES = 32  # of the library's work, after which nodes are counted as long as no step has ended
 SAVED = 0.9  # of a step's time in eager mode: what a program has to take at most to be worth it
 LATEST, FEWEST = 16, 6  # steps that are timed
@@ -39,15 +40,29 @@ TIMED, SELDOM = 64, 31  # from that step on one in so many is: some systems take
 LONGER = 4  # times as long as the earlier run: what was not worth it then may be now
 
 
+class _Cost:
+    """What a step takes. Models that come anew for a few steps, one after another, have one between them."""
+
+    def __init__(self) -> None:
+        self.steps = 0
+        self.reached = 0  # nodes behind the loss of one
+        self.arrays = 0.0  # what computing with the arrays of one takes
+
+    def passed(self, loss: Any) -> None:
+        """A backward pass begins at `loss`."""
+        self.steps += 1
+        if self.steps & (self.steps - 1) == 0:  # later and later
+            self.reached, self.arrays = cost_of_step(loss)
+
+
 class _Kind:
     """The steps that begin with one module: another model has to earn its programs by steps of its own."""
 
-    def __init__(self) -> None:
+    def __init__(self, cost: _Cost) -> None:
         self.work = 0.0  # before its first step
         self.steps = 0
         self.nodes = 0  # of the latest step in eager mode
-        self.reached = 0  # nodes behind the loss of one
-        self.arrays = 0.0  # what computing with the arrays of one takes
+        self.cost = cost
         self.first, self.latest = (-1, 0.0), -1  # passes of the program before the first step, its work; the latest
         self.is_worth_compiling = False
 
@@ -63,15 +78,14 @@ class _Kind:
         learns for the first time and between two times.
         """
         self.steps += 1
-        if self.steps & (self.steps - 1) == 0:  # later and later
-            self.reached, self.arrays = cost_of_step(loss)
-        self.nodes = self.reached if self.steps == 1 else min(nodes, self.reached)
+        self.cost.passed(loss)
+        self.nodes = self.cost.reached if self.steps == 1 else min(nodes, self.cost.reached)
         return self.takes
 
     @property
     def takes(self) -> float:
         """What a step takes."""
-        return self.arrays + A_NODE * self.nodes
+        return self.cost.arrays + A_NODE * self.nodes
 
 
 class Budget:
@@ -84,7 +98,8 @@ class Budget:
         self._pieces = 0
         self._sequence = count_now()
         self._kinds: dict[int, tuple[weakref.ref[Any], _Kind]] = {}  # by the module's identity
-        self._kind = self._other = _Kind()  # of the present step; of those without a module
+        self._latest: weakref.WeakKeyDictionary[type, int] = weakref.WeakKeyDictionary()  # by class: its latest module
+        self._kind = self._other = _Kind(_Cost())  # of the present step; of those without a module
         self.has_called = False  # the present step has called a module
         self._least: float | None = None  # work before anything is compiled; None: what a step is decides
         if os.environ.get("TRACEGRAD_WARM_UP") == "0":
@@ -99,11 +114,22 @@ class Budget:
         self.has_called = True
         of, self._kind = self._kinds.get(id(module), (None, self._other))
         if of is None or of() is not module:
+            cost = self._cost_of(module)
             if len(self._kinds) >= MOST_KINDS:
                 self._kinds.clear()
-            self._kind = _Kind()
+            self._kind = _Kind(cost)
             self._kinds[id(module)] = weakref.ref(module), self._kind
+            self._latest[type(module)] = id(module)
         return True
+
+    def _cost_of(self, module: Any) -> _Cost:
+        """What steps of a new module take: as those of the latest one of its class, if that is gone after a few."""
+        latest = self._latest.get(type(module), 0)
+        of, kind = self._kinds.get(latest, (None, self._other))
+        if of is None or of() is not None or not 0 < kind.steps <= FEW:
+            return _Cost()
+        del self._kinds[latest]
+        return kind.cost
 
     def piece(self) -> None:
         """A piece of the library's work is done in eager mode."""

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
-from types import MethodType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,7 +31,7 @@ from ..guards.guard_codegen import GuardCodegen
 from ..lazy.backward_program import CompiledNode
 from ..lazy.deferred_calls import CALL, NOT_NOTED
 from ..lazy.event_trie import Call, Compute, TrieInput, TrieNode
-from ..lazy.program_calls import PendingResults
+from ..lazy.program_calls import PendingResults, ProgramCall
 from ..replay.arguments import TensorArgument
 from .expected_source import (
     COPIED,
@@ -47,40 +46,56 @@ from .expected_source import (
     VIEW_WITH,
     WHOLE,
 )
+from .guard_looks import Looks
 from .noting import NotedSpecialisation
 from .still import Still
 
 Steps = tuple[Step, ...]
 FEW = 3  # memories that are compared two by two
-AFTER = (2, 4, 8, 16)  # calls at one point that no function there has noted
-MOST_FORMS = 4  # functions for calls of one thing at one point: in training and in evaluation, say
 
 
 class Unexpected(Exception):
     """The call is of a kind that the general way has to note each time."""
 
 
+class Noted(NamedTuple):
+    """As what a call has been noted: `others` are operands behind the arguments, the inputs `labels`, in the places of
+    captured tensors."""
+
+    call: ProgramCall
+    looks: Looks
+    labels: tuple[str, ...] = ()
+    others: tuple[Tensor, ...] = ()
+
+
 class Expected:
     """Writes the function for a call that has just been noted, between two points of the tree."""
 
-    def __init__(self, of: NotedSpecialisation, before: TrieNode, args: tuple[Any, ...], deferred: Any) -> None:
+    def __init__(
+        self, of: NotedSpecialisation, before: TrieNode, args: tuple[Any, ...], deferred: Any, noted: Noted
+    ) -> None:
         _require(of.plan is not None and of.arguments.simple is not None and not of.arguments.are_shared)
         _require(not of.captured.vary and not of.captured.writes_normals and not of.needs_numbers)
         assert of.plan is not None
         self._of, self._before, self._after, self._plan = of, before, _point_of_call(deferred.here), of.plan
-        self._args, self._deferred, self._segment = args, deferred, deferred.segment
-        self._specs = list(of.arguments.simple or ())
+        self._args, self._deferred, self._segment = (*args, *noted.others), deferred, deferred.segment
+        others = [TensorArgument(tensor, None, captured=False) for tensor in noted.others]
+        self._specs = [*(of.arguments.simple or ()), *others]
+        instead = [(label, (0, i)) for i, label in enumerate(noted.labels, len(args))]
+        self._operands = [*of.plan.arguments, *instead]  # by label, with their paths
         self._met, self._event = _events(before, self._after)
         self._names_of_met: dict[int, str] = {}  # what is met, by token
         self._outside: list[Any] = []  # arguments that no call of this segment has made
         self._whole: dict[Any, int] = {}  # those of them that are met as they are: their tokens
-        _require(self._event.program is of.plan.call and not (of.backward and of.backward.copied))
+        _require(self._event.program is noted.call and not (of.backward and of.backward.copied))
         guards = GuardCodegen(of.recording.environment)
         self._terms, self.names = guards.terms, guards.names
-        self._paths = {label: path[1] for label, path in of.plan.arguments}
+        self._paths = {label: path[1] for label, path in self._operands}
         kept = () if of.backward is None else of.backward.kept
         self._kept_arguments = sorted((self._paths[label], label) for label in kept if label in self._paths)
-        self._still = Still(of, self._event.program, sorted(label for label in kept if label not in self._paths))
+        of_captured = sorted(label for label in kept if label not in self._paths)
+        self._still = Still(of, noted.call, noted.looks, of_captured, noted.labels)
+        self._moving = () if noted.labels else of.plan.moving
         _require(self._still.is_so())
 
     def function(self) -> Callable[..., Any]:
@@ -115,8 +130,8 @@ class Expected:
     def _arguments(self) -> str:
         """The checks of arguments; those that the program reads are operands."""
         text = f"[{each('a{}', range(len(self._specs)))}] = args\n" if self._specs else ""
-        tokens = [token for _, token in self._event.operands[: len(self._plan.arguments)]]
-        token_of = {path[1]: token for (_, path), token in zip(self._plan.arguments, tokens, strict=True)}
+        tokens = [token for _, token in self._event.operands[: len(self._operands)]]
+        token_of = {path[1]: token for (_, path), token in zip(self._operands, tokens, strict=True)}
         for i, spec in enumerate(self._specs):
             if is_a(spec, TensorArgument):
                 _require(spec.only is None)
@@ -126,7 +141,7 @@ class Expected:
     def _moved(self) -> str:
         """Captured tensors that have been given other memory."""
         text, first = "", len(self._plan.arguments) + len(self._plan.gradients)
-        for j, captured in enumerate(self._plan.moving):
+        for j, captured in enumerate(self._moving):
             tensor: Any = captured.array
             _require(is_a(tensor, Tensor))
             self.names[f"moved{j}"] = tensor
@@ -325,7 +340,7 @@ class Expected:
 
     def _edges(self) -> str:
         assert self._of.backward is not None
-        wrt, known = self._of.backward.wrt, self._of.captured_edges()
+        wrt, known = self._of.backward.wrt, self._still.captured_edges()
         captured = [label for label in wrt if label in known]
         if len(captured) == len(wrt):
             return "still.edges"
@@ -370,21 +385,3 @@ def _copied(array: np.ndarray) -> np.ndarray:
 def _require(condition: Any) -> None:
     if not condition:
         raise Unexpected
-
-
-def expect(of: NotedSpecialisation, whole: Any, before: TrieNode, deferred: Any, call_arguments: Any) -> None:
-    """A call of `whole` has been noted after `before`: what comes there again gets a function that notes it."""
-    args, kwargs = call_arguments
-    owner = id(owner_of_call(whole))
-    count = before.noted[owner] = before.noted.get(owner, 0) + 1
-    if count in AFTER and not kwargs and of.recording.inputs.are_arguments:
-        try:
-            function = Expected(of, before, args, deferred).function()
-            before.expected[owner] = [function, *before.expected.get(owner, ())][:MOST_FORMS]
-        except Unexpected:
-            pass  # each of them is noted the general way
-
-
-def owner_of_call(whole: Any) -> Any:
-    """What stands for `whole` from call to call: methods are made anew."""
-    return whole.__self__ if type(whole) is MethodType else whole

@@ -15,8 +15,7 @@ import numpy as np
 from ...compiler.graph import Graph
 from ...ops.exposure import exposes_any
 from ...tensors.tensor import Tensor, make
-from ...tracing.watch import changes, counter
-from ...tracing.watched_classes import classes
+from ...tracing.watch import changes
 from ..common.pytree import at
 from ..execution.shape_cache import Programs
 from ..lazy.deferred_calls import NOT_NOTED, Deferred
@@ -24,8 +23,10 @@ from ..lazy.program_calls import PendingArray, ProgramCall
 from ..recording.recording import Recording
 from ..replay.arguments import Args, Kwargs
 from ..replay.captured_inputs import CapturedInputs
+from ..replay.returned import gives_its_own
 from ..replay.specialisation import Specialisation
 from .argument_checks import checks_of
+from .guard_looks import Looks
 
 MOST_CALLS = 4  # forms of a program's captured memory; what changes more often is not noted
 
@@ -34,11 +35,11 @@ class NotedSpecialisation(Specialisation):
     """A specialisation whose calls can be noted, if there is a `plan`."""
 
     def __init__(self, recording: Recording, programs: Programs) -> None:
+        self.gives_its_own = gives_its_own(recording)
         super().__init__(recording, programs)
         self.plan = CallPlan.of(self)
         self.kinds = tuple(kind for kind in self.counted if kind != "grads")  # of changes that concern noted calls
-        self._now = counter(self.kinds)
-        self._at = self._count = self._options = self._memories = -1  # what is counted, at the latest look
+        self._looks: tuple[ProgramCall | None, Looks | None] = None, None
 
     def note(self, deferred: Deferred, args: Args, kwargs: Kwargs) -> Any:
         """Let `deferred` make the call later, together with others; NOT_NOTED if it has to be made now.
@@ -48,33 +49,13 @@ class NotedSpecialisation(Specialisation):
         fresh = None if self.plan is None else self.plan.note(deferred, (args, kwargs))
         return NOT_NOTED if fresh is None else self.results.hand_out(fresh, (args, kwargs), self.inputs.values)
 
-    def has_looked(self, call: ProgramCall) -> bool:
-        """True if all that is counted, gradients apart, is as it was when calls were first noted as `call`.
-
-        What is found is for calls that are noted: the table of addresses is not looked at.
-        """
-        plan = self.plan
-        if plan is None or plan.call is not call:
-            return False
-        self.recording.environment.counted_containers.look()
-        now = self._now()
-        if now == self._at:
-            return True
-        count = self.now_but_for_updates()
-        with self.lock:
-            memories, options = changes.memories, changes.options
-            if count != self._count or memories != self._memories:
-                if not plan.is_unmoved(self.captured):
-                    return False
-            if count != self._count:
-                classes.patches()
-                if not (self.recording.environment.hold() and self.unwritten.values_hold()):
-                    return False
-            if (count != self._count or options != self._options) and not self.look_at_options():
-                return False
-            self._at, self._count, self._memories, self._options = now, count, memories, options
-            self.unwritten.note()
-        return True
+    def looks_at(self, call: ProgramCall) -> Looks:
+        """Whether calls can be noted as `call`, the plan's own, as they were."""
+        known, looks = self._looks
+        if known is not call or looks is None:
+            looks = Looks(self, lambda: self.plan is not None and self.plan.is_unmoved(call, self.captured))
+            self._looks = call, looks
+        return looks
 
 
 class CallPlan:
@@ -149,9 +130,9 @@ class CallPlan:
         of.join_tape(fresh, saved, call_arguments, deferred, instead)
         return fresh
 
-    def is_unmoved(self, captured: CapturedInputs) -> bool:
+    def is_unmoved(self, call: ProgramCall, captured: CapturedInputs) -> bool:
         """True if the tensors that calls are noted with are where they were, but for those that are operands."""
-        return captured.are_unmoved(self.moving) and self.call is not None and self.call.is_current()
+        return self.call is call and captured.are_unmoved(self.moving) and call.is_current()
 
     def _current(self) -> ProgramCall | None:
         """The call with the captured arrays as they are now; None if it cannot be noted."""

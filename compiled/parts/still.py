@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from ...tracing.watch import counter
 from ..guards.option_numbers import OptionNumbers
 from ..lazy.kept_input import Snapshot
 from ..lazy.program_calls import ProgramCall
+from .guard_looks import Looks
 from .noting import NotedSpecialisation
 
 
@@ -19,9 +20,11 @@ class Still:
     """Whether all that is counted (but for gradients) is as it was when the general way looked at it last, and what
     followed from it."""
 
-    def __init__(self, of: NotedSpecialisation, call: ProgramCall, kept: Sequence[str]) -> None:
-        self._of = of
-        self._call = call
+    def __init__(
+        self, of: NotedSpecialisation, call: ProgramCall, looks: Looks, kept: Sequence[str], apart: Collection[str] = ()
+    ) -> None:
+        self._of, self._call, self._looks = of, call, looks
+        self._apart = frozenset(apart)  # captured inputs that other tensors stand for
         self.term, self.now = " + ".join(f"changes.{kind}" for kind in of.kinds), counter(of.kinds)
         self.labels = tuple(kept)  # of captured inputs that the backward pass reads
         self.containers = of.recording.environment.counted_containers
@@ -45,6 +48,11 @@ class Still:
         words = f"(memory[containers.places].tobytes() != containers.expected{items})"
         return f"{words} and not containers.only_modes_or_stores_changed() or "
 
+    def captured_edges(self) -> dict[str, Edge]:
+        """Where the gradients of captured leaves go."""
+        known = self._of.captured_edges()
+        return {label: edge for label, edge in known.items() if label not in self._apart} if self._apart else known
+
     def is_so(self) -> bool:
         """Take over what the general way has found since the last change, if it has; or see that nothing but numbers
         of options has changed."""
@@ -54,11 +62,11 @@ class Still:
             self.count = now
             return True
         self._count_of_others = -1
-        if not of.has_looked(self._call):
+        if not self._looks.hold():
             return False
         self.numbers = [array.copy() for _, array in of.number_arrays(frozenset(self._call.operands))]
         if of.backward is not None:
-            known = of.captured_edges()
+            known = self.captured_edges()
             self.edges = tuple(known[label] for label in of.backward.wrt if label in known)
             self.kept = tuple(of.backward.snapshot(label, of.captured_sources[label]) for label in self.labels)
         self._options.note()

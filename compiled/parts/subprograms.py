@@ -26,7 +26,7 @@ from ..lazy.deferred_calls import NOT_NOTED, Deferred
 from ..lazy.expected_sweep import backward_of
 from ..lazy.tiers import PartTries
 from .bound_arguments import MOST_FORMS, BoundFunctions
-from .expected_call import owner_of_call
+from .expecting import owner_of_call
 from .new_optimizers import NewOptimizers
 from .twins import Twins
 

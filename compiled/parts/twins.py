@@ -9,7 +9,7 @@ the one that has the program: so where the structures are equal and the guards h
 from __future__ import annotations
 
 import weakref
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ...ops.types import DType
@@ -21,8 +21,11 @@ from ...tracing.stored_places import stored_places
 from ...tracing.watch import counter
 from ...tracing.watched_order import WatchedOrder
 from ..guards.value_kinds import own_attributes
-from ..lazy.deferred_calls import Deferred
+from ..lazy.deferred_calls import NOT_NOTED, Deferred
 from ..lazy.program_calls import ProgramCall
+from .expected_call import Noted
+from .expecting import is_due, put_function
+from .guard_looks import Looks
 from .noting import NotedSpecialisation
 
 MOST_USES = 32  # of one module: what is used for longer gets a program of its own
@@ -127,8 +130,9 @@ class _Known:
 
     def __init__(self, module: Any) -> None:
         self.of = weakref.ref(module)
-        self.seen = _now()
-        self.structure = structure_of(module)
+        self.seen = -1
+        self.structure: Structure | None = None
+        self.kind: object = None  # one object for all structures that are alike
         self.uses = 0
 
 
@@ -138,6 +142,7 @@ class Twins:
     def __init__(self) -> None:
         self._parts: dict[type, list[tuple[Any, Any, int]]] = {}  # by class: module, part, the call it came up in
         self._known: dict[int, _Known] = {}
+        self._kinds: dict[Hashable, object] = {}
         self._plans: dict[NotedSpecialisation, TwinPlan | None] = {}
 
     def add(self, owner: Any, part: Any, call: int) -> None:
@@ -157,10 +162,11 @@ class Twins:
         if known.structure is None or (known.uses >= MOST_USES and len(earlier) < MOST_PARTS):
             return None
         for module, part in earlier:
-            structure = self._look(module).structure
-            if structure is not None and structure.key == known.structure.key:
-                pairs = zip(structure.tensors, known.structure.tensors, strict=True)
-                result = self._noted(deferred, part, {id(one): other for one, other in pairs}, args)
+            of = self._look(module)
+            if of.structure is not None and of.kind is known.kind:
+                result = self._expected(deferred, part, known.structure.tensors, args)
+                if result is None:
+                    result = self._noted(deferred, part, (of.structure.tensors, known.structure.tensors), args)
                 if result is not None:
                     known.uses += 1
                     return result
@@ -171,12 +177,28 @@ class Twins:
         if known is None or known.of() is not module:
             if len(self._known) >= MOST_KNOWN:
                 self._known.clear()
+                self._kinds.clear()  # what is found alike from now on is told apart from what was
             known = self._known[id(module)] = _Known(module)
-        elif known.seen != _now():
+        if known.seen != _now():
             known.seen, known.structure = _now(), structure_of(module)
+            known.kind = None if known.structure is None else self._kinds.setdefault(known.structure.key, object())
         return known
 
-    def _noted(self, deferred: Deferred, part: Any, instead: Mapping[int, Tensor], args: Any) -> list[Any] | None:
+    def _expected(self, deferred: Deferred, part: Any, tensors: tuple[Tensor, ...], args: Any) -> list[Any] | None:
+        """Note a call by a function that was written for such calls."""
+        here = deferred.here
+        for of in part.specialisations:
+            plan = self._plans.get(of)
+            for expected in here.expected.get(id(plan), ()) if plan is not None else ():
+                result = expected(deferred, args, tensors)
+                if result is not NOT_NOTED:
+                    return [result]
+                if deferred.here is not here:
+                    return None  # a check has ended the segment
+        return None
+
+    def _noted(self, deferred: Deferred, part: Any, tensors: tuple[Sequence[Tensor], ...], args: Any) -> Any:
+        """Note a call with the second `tensors` in the places of the first."""
         for of in part.specialisations:
             if of not in self._plans:
                 self._plans[of] = TwinPlan.of(of)
@@ -186,7 +208,7 @@ class Twins:
             with of.lock:
                 inputs = of.inputs_of(args, {})
                 if inputs is not None and of.matches(*inputs):
-                    return plan.note(deferred, instead, inputs)
+                    return plan.note(deferred, tensors, inputs)
         return None
 
 
@@ -199,14 +221,15 @@ class TwinPlan:
         labels = {node.label for node in of.graph.inputs}
         self._captured = [each for each in of.captured.all if each.root.node.label in labels]
         self._call: ProgramCall | None = None
-        self._labels: list[str] = []  # of the inputs that are operands of it besides arguments
+        self._moved: list[Any] = []  # captured tensors in whose places it has operands, besides arguments
+        self._looks: Looks | None = None
 
     @staticmethod
     def of(specialisation: NotedSpecialisation) -> TwinPlan | None:
-        """The plan; None where calls read gradients or numbers, ask which tensors are the same, store tensors in their
-        module, or are not noted."""
+        """The plan; None where calls read gradients or numbers, ask which tensors are the same, return their module's
+        own tensors, store tensors in it, or are not noted."""
         of, plan = specialisation, specialisation.plan
-        if plan is None or plan.gradients or plan.numbers or of.inputs.sources or of.needs_numbers:
+        if plan is None or of.gives_its_own or plan.gradients or plan.numbers or of.inputs.sources or of.needs_numbers:
             return None
         if of.recording.grads or of.recording.questions.are_compared or of.arguments.simple is None:
             return None
@@ -214,18 +237,38 @@ class TwinPlan:
             return None
         return TwinPlan(of)
 
-    def note(self, deferred: Deferred, instead: Mapping[int, Tensor], call_arguments: Any) -> list[Any] | None:
-        """Note a call that matches, with `instead` by the identity of what the specialisation has captured."""
-        of = self._of
+    def note(self, deferred: Deferred, tensors: tuple[Sequence[Tensor], ...], call_arguments: Any) -> list[Any] | None:
+        """Note a call that matches, with the second `tensors` in the places of the first, which may be captured."""
+        of, before = self._of, deferred.here
+        instead = {id(one): other for one, other in zip(*tensors, strict=True)}
         if of.captured.copied or not all(self._fits(each, instead) for each in of.captured.all):
             return None
         moved = [each for each in self._captured if id(each.array) in instead]
-        call = self._call_with([each.root.node.label for each in moved], instead)
+        call = self._call_with(moved, instead)
         if not call.is_regular or not call.is_current():
             return None
         others = [instead[id(each.array)] for each in moved]
         fresh = self._plan.noted(deferred, call, others, call_arguments, instead)
-        return None if fresh is None else [of.results.hand_out(fresh, call_arguments, of.inputs.values)]
+        if fresh is None:
+            return None
+        result = of.results.hand_out(fresh, call_arguments, of.inputs.values)
+        if is_due(before, id(self)) and sum(id(each.array) in instead for each in of.captured.all) == len(moved):
+            self._expect(before, deferred, call_arguments[0], [id(tensor) for tensor in tensors[0]], others)
+        return [result]
+
+    def _expect(self, before: Any, deferred: Deferred, args: Any, of: Sequence[int], others: Sequence[Tensor]) -> None:
+        """What has just been noted gets a function; `of` are the module's tensors, of which `others` are in places."""
+        assert self._call is not None
+        assert self._looks is not None
+        places = [of.index(id(each.array)) for each in self._moved]
+        labels = tuple([each.root.node.label for each in self._moved])
+
+        def called(function: Any) -> Any:
+            return lambda deferred, args, tensors: function(deferred, (*args, *[tensors[i] for i in places]))
+
+        put_function(
+            self._of, id(self), before, args, deferred, Noted(self._call, self._looks, labels, tuple(others)), called
+        )
 
     @staticmethod
     def _fits(captured: Any, instead: Mapping[int, Tensor]) -> bool:
@@ -233,9 +276,11 @@ class TwinPlan:
         other = instead.get(id(captured.array))
         return other is None or (not captured.written and not other.__dict__ and captured.fits(other))
 
-    def _call_with(self, labels: list[str], instead: Mapping[int, Tensor]) -> ProgramCall:
-        if self._call is None or labels != self._labels:
-            arguments = [label for label, _ in self._plan.arguments]
+    def _call_with(self, moved: list[Any], instead: Mapping[int, Tensor]) -> ProgramCall:
+        if self._call is None or moved != self._moved:
+            operands = [label for label, _ in self._plan.arguments] + [each.root.node.label for each in moved]
             stays = [(c.root.node.label, c.array) for c in self._captured if id(c.array) not in instead]
-            self._call, self._labels = ProgramCall(self._of.graph, [*arguments, *labels], stays), labels
+            call = ProgramCall(self._of.graph, operands, stays)
+            self._call, self._moved = call, moved
+            self._looks = Looks(self._of, lambda: self._of.captured.are_unmoved(moved) and call.is_current())
         return self._call

@@ -180,8 +180,8 @@ def _leads_by(environment: Environment, way: Any, value: Any, keys: set[Key], be
     if not is_a(way, (list, dict)):
         declared = declares(type(way))
         tables = [own_attributes(way)[table] for table in declared.tensors_in] if declared is not None else []
-        found = [("entry", id(table), name) for table in tables for name in table if dict.get(table, name) is value]
-        return bool(found) and all((*key, *below) in keys for key in found)
+        held = [("entry", id(table), name) for table in tables for name in table if dict.get(table, name) is value]
+        return bool(held) and all((*key, *below) in keys for key in held)
     items = [*(way.items() if is_a(way, dict) else enumerate(way))]
     found = [inner_key(way, None, at) for at, item in items if item is value]
     return all(key is not None and (*key, *below) in keys for key in found)

@@ -84,12 +84,12 @@ class Stores:
         """Where the call has put another number of the same type than it has found, which was no input of it: from the
         next recording on it is one, so that each call can store the next. Says what the first is; "" if there is none.
         """
-        if not (self.numbers.is_alone and self.environment.is_symbolic_safe()):
-            return ""
         known = {spot.label for spot in self.numbers.wanted}
         found = [spot for fact in self._changed() for spot in self._counters_at(fact) if spot.label not in known]
+        if not (found and self.numbers.is_alone and self.environment.is_symbolic_safe()):
+            return ""
         self.numbers.counters = found
-        return f"the function changes {found[0].name}, which is an input from now on" if found else ""
+        return f"the function changes {found[0].name}, which outlives the call"
 
     def _counters_at(self, fact: ValueGuard) -> Iterator[NumberLocation]:
         if type(fact.value) in KINDS and is_replaceable(fact.source) and type(fact.source.now()) is type(fact.value):

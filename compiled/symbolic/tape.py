@@ -38,6 +38,8 @@ class Scalar:
     def of(self, value: Any) -> Any:
         """What goes into the table for `value`; what `number_in` raises for what cannot be converted."""
         if self.dtype.is_floating_point:
+            if is_a(value, int):
+                np.int64(value)  # an OverflowError for what no tensor takes, whatever its type
             return float(value)  # C rounds to float32, as numpy does
         return int(number_in(value, self.dtype))
 

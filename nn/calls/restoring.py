@@ -21,16 +21,23 @@ _LEFT_OUT = frozenset({"_flat_weight_refs", "_backward_compile_hooks"})
 
 def restore(module: Any, state: Mapping[str, Any]) -> None:
     """Give `module` the attributes in `state`. Registries and hooks that are missing are empty ones."""
-    kept = {name: value for name, value in state.items() if name not in _LEFT_OUT and not _is_computed(module, name)}
+    kind = type(module)
+    kept = {name: v for name, v in state.items() if name in _STORED or _is_kept(kind, name)}
     for name in REGISTRIES:
-        kept[name] = _as(WatchedDict, kept.get(name, {}))
+        given = kept.get(name)
+        if type(given) is not WatchedDict:
+            kept[name] = _made(WatchedDict, {} if given is None else given)
     became: dict[int, Any] = {}
-    for name in (*TABLES, *STATE_HOOKS):
-        given = kept.get(name, {})
-        kept[name] = became[id(given)] = _as(WatchedOrder, given)
-    for value in kept.values():
-        if isinstance(value, RemovableHandle):
-            value.follow(became)
+    for name in _ORDERED:
+        given = kept.get(name)
+        if type(given) is not WatchedOrder:
+            kept[name] = made = _made(WatchedOrder, {} if given is None else given)
+            if given is not None:
+                became[id(given)] = made
+    if became:
+        for value in kept.values():
+            if isinstance(value, RemovableHandle):
+                value.follow(became)
     kept.setdefault("training", True)
     kept.setdefault("_is_full_backward_hook", None)
     for name in _options(type(module)) - kept.keys():
@@ -51,16 +58,16 @@ def _options(kind: type) -> frozenset[str]:
 _known_options: weakref.WeakKeyDictionary[type, frozenset[str]] = weakref.WeakKeyDictionary()
 
 
-_STORED = frozenset((*REGISTRIES, *TABLES, *STATE_HOOKS))  # most of what each module has
+_ORDERED = (*TABLES, *STATE_HOOKS)
+_STORED = frozenset((*REGISTRIES, *_ORDERED))  # most of what each module has
 
 
-def _is_computed(module: Any, name: str) -> bool:
-    return name not in _STORED and isinstance(getattr(type(module), name, None), property)
+def _is_kept(kind: type, name: str) -> bool:
+    """False for what is computed anew where it is needed."""
+    return name not in _LEFT_OUT and not isinstance(getattr(kind, name, None), property)
 
 
-def _as(kind: type[WatchedDict], entries: Any) -> WatchedDict:
-    if type(entries) is kind:
-        return entries
+def _made(kind: type[WatchedDict], entries: Any) -> WatchedDict:
     made = kind()
     for key, value in dict.items(entries):  # without a count of each change
         (OrderedDict if isinstance(made, OrderedDict) else dict).__setitem__(made, key, value)

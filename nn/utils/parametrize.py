@@ -226,7 +226,7 @@ def _deepcopy(self: Any, memo: dict[int, Any]) -> Any:
 def _give_class(module: Module) -> None:
     kind: Any = type(module)
     members: dict[str, Any] = {"__getstate__": _getstate, "_parametrized_from": kind}
-    if not hasattr(kind, "__deepcopy__"):
+    if not any("__deepcopy__" in vars(base) for base in kind.__mro__ if base is not Module):
         members["__deepcopy__"] = _deepcopy
     module.__class__ = type(f"Parametrized{kind.__name__}", (kind,), members)
 

@@ -247,6 +247,23 @@ def a_number_found_elsewhere(tg):
     return Program(step, lambda i: (ramp(tg, 3), 0.1 * i), lambda: [holder.last, holder.first, holder.second])
 
 
+@ask.either(calls=80)
+def numbers_that_grow_too_large(tg):
+    """Is an int that no tensor takes refused beside one, whatever the tensor's type?"""
+
+    class Pair:
+        first, second = 1, 1
+
+    pair = Pair()
+    pair.first, pair.second = 2**40, 2**40
+
+    def step(x):
+        pair.first, pair.second = pair.second, pair.first + pair.second
+        return x * pair.first
+
+    return Program(step, inputs(tg, 3), lambda: [pair.first, pair.second], raises=(OverflowError, RuntimeError))
+
+
 @ask.either(calls=12)
 def an_error_in_the_middle(tg):
     """Is a call that fails after it has counted counted?"""

@@ -143,7 +143,26 @@ def test_every_kind_of_backward_pass_is_a_step(name):
         for _ in range(3):
             PASSES[name]((x.tanh() * x).sum(), x)
     counted = block.segments.budget
-    assert counted.steps == 3 and counted._kind.nodes > 2 and counted._kind.arrays > 0
+    assert counted.steps == 3 and counted._kind.nodes > 2 and counted._kind.cost.arrays > 0
+
+
+@pytest.mark.parametrize("stay", [False, True], ids=["come anew", "stay"])
+def test_what_steps_take_is_found_out_seldom_for_models_that_come_anew(monkeypatch, stay):
+    """The graph behind a loss is looked through later and later: of models that come anew as if they were one, of
+    those that stay for each of them."""
+    looked, models = [], []
+    monkeypatch.setattr(budget, "cost_of_step", lambda loss: (looked.append(loss.shape), (5, 100.0))[1])
+    block = tg.deferred(tiered=True)
+    with block:
+        for _ in range(40):
+            model = tg.nn.Linear(4, 2)
+            for _ in range(2):
+                model(tg.ones(3, 4)).sum().backward()
+            if stay:
+                models.append(model)
+    assert block.segments.budget.steps == 80
+    assert len(looked) == (80 if stay else 7)  # 1, 2, 4, ..., 64
+    assert block.segments.budget.work >= 80 * 100.0
 
 
 def test_a_gradient_that_is_differentiated_later_is_no_step():

@@ -2,6 +2,7 @@
 
 import copy
 import functools
+import weakref
 
 import numpy as np
 import pytest
@@ -140,11 +141,39 @@ def other_type(tg, optimizer, i, k):
             p.data, p.grad = p.data.float(), p.grad.float()
 
 
+def other_memory(tg, optimizer, i, k):
+    if k == 1 and i % 2:
+        first, second, *_ = optimizer.param_groups[0]["params"]
+        second.data = second.data * 0.5
+        first.data = first.data.t().contiguous().t()
+
+
+def other_state(tg, optimizer, i, k):
+    """A state of its own numbers, put there in the middle."""
+    if k == 1 and i % 2:
+        for entry in optimizer.state.values():
+            for name, value in entry.items():
+                entry[name] = value + 1 if name == "step" else value * 0.5
+
+
+def shared_late(tg, optimizer, i, k):
+    if k == 2 and i % 2:
+        first, second, *_ = optimizer.param_groups[0]["params"]
+        second.data = first.data[0]
+
+
+def one_more(tg, optimizer, i, k):
+    """A parameter is in the optimizer twice."""
+    if k == 1 and i % 2:
+        params = optimizer.param_groups[0]["params"]
+        params.append(params[1])
+
+
 PATCHED, SEEN = [], []
 CHANGES = (
     nothing, set_rate, no_rate, set_decay, rate_as_a_tensor, other_way, no_gradient, groups, step_hook, own_update,
     patched_class, other_class, shared_memory, gradient_in_the_parameter, one_gradient, seen_by_numpy, new_state,
-    no_state, other_type,
+    no_state, other_type, other_memory, other_state, shared_late, one_more,
 )  # fmt: skip
 
 
@@ -219,3 +248,23 @@ def test_steps_of_optimizers_that_are_built_alike_are_one_call_each(tg, monkeypa
     assert len(own) >= 30 * STEPS
     assert len(made) == early <= 5, step.explain()
     assert step.way == "re-record" and step.explain().count(kind.split()[0])
+
+
+def test_an_optimizer_keeps_no_gradient_of_its_latest_step(tg):
+    alive = []
+
+    @tg.compile
+    def step(x):
+        weight = tg.nn.Parameter(tg.ones(3, 4))
+        optimizer = tg.optim.Adam([weight])
+        for _ in range(3):
+            (x @ weight.t()).square().sum().backward()
+            optimizer.step()
+            gradient = weakref.ref(weight.grad)
+            optimizer.zero_grad()
+            alive.append(gradient() is not None)
+        return weight.sum().item()
+
+    for _ in range(12):
+        step(tg.ones(2, 4))
+    assert step.way == "re-record" and alive == [False] * 36

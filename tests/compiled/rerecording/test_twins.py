@@ -6,6 +6,7 @@ import functools
 import numpy as np
 import pytest
 
+from tracegrad.compiled.parts import twins
 from tracegrad.compiled.parts.subprograms import OFTEN
 from tracegrad.runtime import provide
 
@@ -95,6 +96,35 @@ def other_class(tg, model, i):
         model[4].__class__ = tg.nn.Sigmoid
 
 
+def mark(tg, model, i):
+    if i % 2:
+        model[3].weight.note = "marked"
+
+
+def gradient_there(tg, model, i):
+    if i % 2:
+        model[0].weight.grad = tg.ones(6, 4)
+
+
+def bias_as_buffer(tg, model, i):
+    if i % 2:
+        bias = model[3].bias.detach().clone()
+        del model[3].bias
+        model[3].register_buffer("bias", bias)
+
+
+def plain_weight(tg, model, i):
+    if i % 2:
+        weight = model[3].weight.detach() * 2
+        del model[3].weight
+        model[3].weight = weight
+
+
+def other_size(tg, model, i):
+    if i % 2:
+        model[3], model[5] = tg.nn.Linear(6, 5), tg.nn.Linear(5, 3)
+
+
 def nothing(tg, model, i):
     pass
 
@@ -102,7 +132,8 @@ def nothing(tg, model, i):
 ORIGINAL = [None]
 CHANGES = (
     nothing, set_number, set_list, set_outside, switch_mode, evaluate, freeze, tie, hook, hook_on_gradient, other_layer,
-    other_forward, other_memory, one_memory, other_class,
+    other_forward, other_memory, one_memory, other_class, mark, gradient_there, bias_as_buffer, plain_weight,
+    other_size,
 )  # fmt: skip
 
 
@@ -211,3 +242,92 @@ def test_copies_make_no_programs(tg, monkeypatch, is_copied_late):
         if i == 30:
             early = len(made)
     assert len(made) == early <= 5, step.explain()
+
+
+OWN = {
+    "a parameter": lambda module: module.scale,
+    "the module": lambda module: module,
+    "a part": lambda module: module.first,
+    "a parameter of a part": lambda module: module.first.weight,
+    "a buffer": lambda module: module.offset,
+    "detached": lambda module: module.scale.detach(),
+    "a view": lambda module: module.first.weight.t(),
+    "data": lambda module: module.scale.data,
+    "in a dict": lambda module: {"scale": module.scale},
+    "a number": lambda module: module.scale.detach()[0].item(),
+    "computed": lambda module: module.scale * 2,
+}
+
+
+@pytest.mark.parametrize("own", OWN.values(), ids=OWN)
+def test_a_copy_returns_its_own(tg, own):
+    """What a forward returns of the module is the copy's, never that of the module that has the program."""
+
+    class Giving(tg.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.second = tg.nn.Linear(3, 3), tg.nn.Linear(3, 3)
+            self.scale = tg.nn.Parameter(tg.ones(3))
+            self.register_buffer("offset", tg.ones(3))
+
+        def forward(self, x):
+            return self.second(self.first(x).relu()).tanh() * self.scale + self.offset, own(self)
+
+    tg.manual_seed(0)
+    model, found = Giving(), []
+
+    @tg.compile
+    def step(x, i):
+        other = copy.deepcopy(model)
+        with tg.no_grad():
+            for tensor in (*other.parameters(), *other.buffers()):
+                tensor += i
+        for _ in range(4):
+            y, given = other(x)
+            wanted = own(other)
+            if isinstance(given, (tg.nn.Module, tg.nn.Parameter)):
+                found.append(given is wanted)
+            elif isinstance(given, tg.Tensor):
+                found.append(given.tolist() == wanted.tolist() and given.requires_grad == wanted.requires_grad)
+                if given.data_ptr() == own(other).data_ptr():  # they show its memory
+                    found.append(given._base is None or given._base is other.first.weight)
+            else:
+                found.append(given == wanted)
+            y.sum().backward()
+        return y.sum().item()
+
+    for i in range(CALLS):
+        step(tg.ones(2, 3), i)
+    assert all(found) and len(found) >= 4 * CALLS
+
+
+def test_calls_of_copies_are_noted_by_written_functions(tg, monkeypatch):
+    """Nothing that is made anew counts as a change: from the ninth call on no guard is looked at again, each copy is
+    looked through once, and nothing of the model that has the program."""
+    noted, looked, seen = [], [], []
+    of = {
+        (twins.TwinPlan, "note"): noted, (twins.Looks, "hold"): looked, (twins, "structure_of"): seen,
+    }  # fmt: skip
+    for (owner, name), into in of.items():
+        function = getattr(owner, name)
+        monkeypatch.setattr(owner, name, lambda *args, of=function, to=into: (to.append(args), of(*args))[1])
+    tg.manual_seed(0)
+    model = tg.nn.Sequential(tg.nn.Linear(4, 6), tg.nn.ReLU(), tg.nn.Linear(6, 3))
+
+    @tg.compile
+    def step(x):
+        inner = copy.deepcopy(model)
+        optimizer = tg.optim.SGD(inner.parameters(), lr=0.1)
+        for _ in range(3):
+            optimizer.zero_grad()
+            loss = inner(x).square().mean()
+            loss.backward()
+            optimizer.step()
+        return loss.item()
+
+    for i in range(24):
+        if i == 16:
+            for each in of.values():
+                each.clear()
+        step(tg.ones(2, 4) + i / 24)
+    assert (len(noted), len(looked), len(seen)) == (0, 0, 8)
