@@ -70,3 +70,73 @@ def test_types_of_sizes_are_where_layers_import_them():
     from torch.types import _size
 
     assert of_convolutions is of_pooling is _size_2_t and size_of_samples is _size
+
+
+def basis(torch, *numels):
+    from torch.autograd.functional import _construct_standard_basis_for
+
+    return _construct_standard_basis_for([torch.zeros(n) for n in numels], numels)
+
+
+@pytest.mark.parametrize("numels", [(1,), (3,), (1, 2, 1), (2, 2), (1, 4, 2)])
+def test_the_standard_basis_is_an_identity_in_parts(torch, numels):
+    parts = basis(torch, *numels)
+    assert [part.shape[1] for part in parts] == list(numels)
+    assert torch.equal(torch.cat(parts, 1), torch.eye(sum(numels)))
+
+
+@pytest.mark.parametrize("outer", [True, False])
+@pytest.mark.parametrize("inner", [True, False])
+def test_tuples_are_unpacked_as_they_were_packed(outer, inner):
+    from torch.autograd.functional import _tuple_postprocess
+
+    nest = ((1,), (2,))
+    expected = nest if inner else (1, 2)
+    assert _tuple_postprocess(nest, (outer, inner)) == (expected if outer else expected[0])
+
+
+def test_the_old_vmap_lets_none_through(torch):
+    from torch._vmap_internals import _vmap
+
+    w, unused = (torch.ones(3, requires_grad=True) for _ in range(2))
+    cubes = w**3
+
+    def vjp(v):
+        return torch.autograd.grad(cubes, [w, unused], v, retain_graph=True, allow_unused=True)
+
+    of_w, of_unused = _vmap(vjp, allow_none_pass_through=True)(torch.eye(3))
+    assert torch.equal(of_w, 3 * torch.eye(3)) and of_unused is None
+    assert torch.equal(_vmap(lambda v: vjp(v)[0])(torch.eye(3)), 3 * torch.eye(3))
+
+
+@pytest.mark.parametrize("name", "functionalize grad grad_and_value hessian jacfwd jacrev jvp vjp vmap".split())
+def test_functorch_is_torch_func(name, torch):
+    import functorch
+
+    assert getattr(functorch, name) is getattr(torch.func, name)
+
+
+def test_functorch_makes_functions_of_modules(torch):
+    from functorch import combine_state_for_ensemble, make_functional, make_functional_with_buffers, vmap
+
+    x = torch.randn(4, 3)
+    linear, norms = torch.nn.Linear(3, 2), [torch.nn.BatchNorm1d(3).eval() for _ in range(2)]
+    function, parameters = make_functional(linear)
+    assert torch.equal(function(parameters, x), linear(x)) and parameters[0] is not linear.weight
+    assert not make_functional(linear, disable_autograd_tracking=True)[1][0].requires_grad
+    function, parameters, buffers = make_functional_with_buffers(norms[0])
+    assert torch.equal(function(parameters, buffers, x), norms[0](x))
+    function, parameters, buffers = combine_state_for_ensemble(norms)
+    out = vmap(function, in_dims=(0, 0, None))(parameters, buffers, x)
+    assert torch.equal(out, torch.stack([norm(x) for norm in norms]))
+    with pytest.raises(RuntimeError, match="`model` has buffers"):
+        make_functional(norms[0])
+    with pytest.raises(RuntimeError, match="of the same class"):
+        combine_state_for_ensemble([linear, norms[0]])
+
+
+def test_names_of_overrides_are_where_programs_look(torch):
+    """Code that was copied from ``torch/nn/functional.py`` asks there."""
+    functional = torch.nn.functional
+    assert functional.has_torch_function is torch.overrides.has_torch_function
+    assert functional.handle_torch_function is torch.overrides.handle_torch_function
