@@ -40,6 +40,7 @@ HOMES = {
     "torch.nn.modules": ("nn",),
     "torch.nn.modules.module": ("nn.modules.module", "shim.names.modules"),
     "torch.nn.modules.utils": ("shim.names.tuples",),
+    "torch.optim.lbfgs": ("optim.lbfgs", "shim.names.lbfgs"),
     "torch.optim.optimizer": ("optim.optimizer", "shim.names.optimizers"),
     "torch.overrides": ("tensors.overrides",),
     "torch.random": ("tensors.generator",),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Optional, Union
 
-from ...ops.types import Size
+from ...tensors.tensor import Size
 from ...tensors.tensor import Tensor
 
 _bool, _bytes, _complex, _float, _int, _str = bool, bytes, complex, float, int, str

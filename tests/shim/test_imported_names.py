@@ -140,3 +140,37 @@ def test_names_of_overrides_are_where_programs_look(torch):
     functional = torch.nn.functional
     assert functional.has_torch_function is torch.overrides.has_torch_function
     assert functional.handle_torch_function is torch.overrides.handle_torch_function
+
+
+def cubic(x):
+    """A cubic with its least value at 1 and its largest at -1, and its slope."""
+    return x**3 / 3 - x, x**2 - 1
+
+
+@pytest.mark.parametrize("left, right", [(0.0, 2.0), (2.0, 0.0), (0.5, 3.0), (0.9, 1.0)])
+def test_the_least_value_of_a_cubic_between_two_points(left, right):
+    from torch.optim.lbfgs import _cubic_interpolate
+
+    ends = (left, *cubic(left), right, *cubic(right))
+    assert _cubic_interpolate(*ends) == pytest.approx(1.0)
+    assert _cubic_interpolate(*ends, bounds=(1.2, 1.5)) == 1.2
+    assert _cubic_interpolate(0.0, 0.0, 1.0, 2.0, 4.0, 1.0, bounds=(0.0, 2.0)) == pytest.approx(0.0)
+    assert _cubic_interpolate(0.0, 0.0, 1.0, 2.0, 2.0, 1.0, bounds=(0.5, 1.5)) == 1.0  # no least value: the middle
+
+
+@pytest.mark.parametrize("length", [0.001, 0.1, 1.0, 10.0])
+def test_a_line_search_ends_where_the_conditions_hold(torch, length):
+    from torch.optim.lbfgs import _strong_wolfe
+
+    def evaluated(x, t, d):
+        at = (x + t * d).requires_grad_()
+        loss = (at**4).sum() + (3 * at).sin().sum()
+        loss.backward()
+        return loss.item(), at.grad
+
+    x = torch.linspace(-1, 2, 5)
+    f, g = evaluated(x, 0, x)
+    d = -g
+    loss, gradient, t, count = _strong_wolfe(evaluated, x, length, d, f, g, g.dot(d))
+    assert loss <= f + 1e-4 * t * float(g.dot(d)) and abs(float(gradient.dot(d))) <= -0.9 * float(g.dot(d))
+    assert (loss, count > 0) == (evaluated(x, t, d)[0], True)
