@@ -155,7 +155,7 @@ def test_the_least_value_of_a_cubic_between_two_points(left, right):
     assert _cubic_interpolate(*ends) == pytest.approx(1.0)
     assert _cubic_interpolate(*ends, bounds=(1.2, 1.5)) == 1.2
     assert _cubic_interpolate(0.0, 0.0, 1.0, 2.0, 4.0, 1.0, bounds=(0.0, 2.0)) == pytest.approx(0.0)
-    assert _cubic_interpolate(0.0, 0.0, 1.0, 2.0, 2.0, 1.0, bounds=(0.5, 1.5)) == 1.0  # no least value: the middle
+    assert _cubic_interpolate(0.0, 0.0, 1.0, 2.0, 1.5, 1.0, bounds=(0.5, 1.5)) == 1.0  # no least value: the middle
 
 
 @pytest.mark.parametrize("length", [0.001, 0.1, 1.0, 10.0])
