@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _EACH_OTHER = {0: (1,), 1: (0,)}  # the gradient of one reads the other
 
+
 @lower_precision
 def mm(input: Tensor, mat2: Tensor) -> Tensor:
     """The product of two matrices ``[m, k]`` and ``[k, n]``, ``[m, n]``: ``out[i, j] = sum(input[i] * mat2[:, j])``.
@@ -84,9 +85,7 @@ def mv(input: Tensor, vec: Tensor) -> Tensor:
     return _matrix_times_vector(input, vec)
 
 
-@fused(
-    "MvBackward0", forms.matrix_times_vector, forms.matrix_times_vector_gradient, 2, _EACH_OTHER, one_kernel=False
-)
+@fused("MvBackward0", forms.matrix_times_vector, forms.matrix_times_vector_gradient, 2, _EACH_OTHER, one_kernel=False)
 def _matrix_times_vector(input: Tensor, vec: Tensor) -> Tensor:
     column = movement.reshape(vec, (vec.ndarray.size, 1))
     return own(movement.reshape(product(input, column), (input.ndarray.shape[0],)), (input, vec))

@@ -2,7 +2,8 @@
 
 ``paths.json`` holds PyTorch's own modules with the names in each, written by ``python -m tests.names.paths``: a name is
 listed under the place that has the same object. ``library_names.json`` holds what those modules have of Python's
-library besides, and of types for annotations, as ``from torch.nn.functional import Optional`` finds it. What stands here is where this package has them.
+library besides, and of types for annotations, as ``from torch.nn.functional import math`` finds it. What stands here
+is where this package has them.
 """
 
 from __future__ import annotations

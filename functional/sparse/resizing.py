@@ -89,9 +89,8 @@ def _require_growth(x: SparseTensor, shape: Size, sparse_dim: int, dense_dim: in
         ("dense", x.shape[sparse_dim:], shape[sparse_dim:]),
     ):
         if any(there < here for here, there in zip(now, then, strict=True)):
-            _refuse(
-                f"shrinking the size of {kind} dimensions (from {list(now)} to {list(then)}) on a non-empty sparse tensor"
-            )
+            sizes = f"(from {list(now)} to {list(then)})"
+            _refuse(f"shrinking the size of {kind} dimensions {sizes} on a non-empty sparse tensor")
     if tuple(x.shape[sparse_dim:]) != tuple(shape[sparse_dim:]):
         raise NotImplementedError("sparse_resize_(): dense axes of a tensor with values cannot grow in tracegrad.")
 

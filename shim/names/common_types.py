@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Optional, TypeVar, Union
+from typing import Any, TypeVar
 
 from ...tensors.tensor import Tensor
 
-T = TypeVar("T")
+_variable: Any = TypeVar  # for mypy, which takes T for a type of this module's own otherwise
+T = _variable("T")
 
-_scalar_or_tuple_any_t = Union[T, tuple[T, ...]]
-_scalar_or_tuple_1_t = Union[T, tuple[T]]
-_scalar_or_tuple_2_t = Union[T, tuple[T, T]]
-_scalar_or_tuple_3_t = Union[T, tuple[T, T, T]]
-_scalar_or_tuple_4_t = Union[T, tuple[T, T, T, T]]
-_scalar_or_tuple_5_t = Union[T, tuple[T, T, T, T, T]]
-_scalar_or_tuple_6_t = Union[T, tuple[T, T, T, T, T, T]]
+_scalar_or_tuple_any_t = T | tuple[T, ...]
+_scalar_or_tuple_1_t = T | tuple[T]
+_scalar_or_tuple_2_t = T | tuple[T, T]
+_scalar_or_tuple_3_t = T | tuple[T, T, T]
+_scalar_or_tuple_4_t = T | tuple[T, T, T, T]
+_scalar_or_tuple_5_t = T | tuple[T, T, T, T, T]
+_scalar_or_tuple_6_t = T | tuple[T, T, T, T, T, T]
 
 _size_any_t = _scalar_or_tuple_any_t[int]
 _size_1_t = _scalar_or_tuple_1_t[int]
@@ -23,9 +24,9 @@ _size_3_t = _scalar_or_tuple_3_t[int]
 _size_4_t = _scalar_or_tuple_4_t[int]
 _size_5_t = _scalar_or_tuple_5_t[int]
 _size_6_t = _scalar_or_tuple_6_t[int]
-_size_any_opt_t = _scalar_or_tuple_any_t[Optional[int]]
-_size_2_opt_t = _scalar_or_tuple_2_t[Optional[int]]
-_size_3_opt_t = _scalar_or_tuple_3_t[Optional[int]]
+_size_any_opt_t = _scalar_or_tuple_any_t[int | None]
+_size_2_opt_t = _scalar_or_tuple_2_t[int | None]
+_size_3_opt_t = _scalar_or_tuple_3_t[int | None]
 _ratio_2_t = _scalar_or_tuple_2_t[float]
 _ratio_3_t = _scalar_or_tuple_3_t[float]
 _ratio_any_t = _scalar_or_tuple_any_t[float]

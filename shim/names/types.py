@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Optional, Union
 
-from ...tensors.tensor import Size
-from ...tensors.tensor import Tensor
+from ...tensors.tensor import Size, Tensor
 
 _bool, _bytes, _complex, _float, _int, _str = bool, bytes, complex, float, int, str
-_size = Union[Size, list[int], tuple[int, ...]]
-_TensorOrTensors = Union[Tensor, Sequence[Tensor]]
-_TensorOrOptionalTensors = Union[Tensor, Sequence[Optional[Tensor]]]
+_size = Size | list[int] | tuple[int, ...]
+_TensorOrTensors = Tensor | Sequence[Tensor]
+_TensorOrOptionalTensors = Tensor | Sequence[Tensor | None]
 
 __all__ = [
     "_TensorOrOptionalTensors",

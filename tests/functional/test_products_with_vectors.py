@@ -30,7 +30,8 @@ def results(tg, call, x, y, wanted):
     if any(wanted):
         inputs = [a for a, w in zip((x, y), wanted, strict=True) if w]
         found += tg.autograd.grad((out * out).sum(), inputs, create_graph=True)
-        found += [g for g in tg.autograd.grad(sum(g.sin().sum() for g in found[1:]), inputs, allow_unused=True) if g is not None]
+        further = tg.autograd.grad(sum(g.sin().sum() for g in found[1:]), inputs, allow_unused=True)
+        found += [g for g in further if g is not None]
     return out, [a.detach().numpy().copy() for a in found]
 
 

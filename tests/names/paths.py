@@ -59,9 +59,9 @@ SPECIAL = frozenset({"__version__", "__config__", "__future__"})
 #: The places that are preferred as the one where an object lives.
 FIRST = (
     "torch", "torch.nn", "torch.overrides", "torch.nn.functional", "torch.optim", "torch.optim.lr_scheduler",
-    "torch.utils.data", "torch.distributions", "torch.autograd", "torch.autograd.functional", "torch.amp", "torch.nn.utils",
-    "torch.nn.utils.rnn", "torch.nn.init", "torch.fft", "torch.linalg", "torch.special", "torch.func", "torch.cuda",
-    "torch.jit", "torch.multiprocessing", "torch.utils._pytree", "torch.distributions.utils",
+    "torch.utils.data", "torch.distributions", "torch.autograd", "torch.autograd.functional", "torch.amp",
+    "torch.nn.utils", "torch.nn.utils.rnn", "torch.nn.init", "torch.fft", "torch.linalg", "torch.special", "torch.func",
+    "torch.cuda", "torch.jit", "torch.multiprocessing", "torch.utils._pytree", "torch.distributions.utils",
 )  # fmt: skip
 
 
