@@ -20,7 +20,7 @@ class Variable(metaclass=VariableMeta):
     """A tensor of the numbers of `data`, in the same memory, without its history; ``Variable`` has no objects.
 
     Args:
-        data: A tensor of any shape and dtype; None makes an empty one.
+        data: A tensor of any shape and dtype, or a sparse one; None makes an empty one.
         requires_grad: Whether gradients are recorded; floating and complex dtypes only.
         volatile: Without effect, as in PyTorch; True warns.
 
@@ -37,7 +37,7 @@ class Variable(metaclass=VariableMeta):
     def __new__(  # type: ignore[misc]  # as in PyTorch, what comes out is a tensor
         cls, data: Tensor | None = None, requires_grad: bool = False, volatile: bool = False
     ) -> Tensor:
-        if data is not None and not isinstance(data, Tensor):
+        if data is not None and not (isinstance(data, Tensor) or getattr(data, "is_sparse", False)):
             raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}. Use tensor(data).")
         if volatile:
             if requires_grad:

@@ -24,6 +24,8 @@ from .shapes import t
 if TYPE_CHECKING:
     from ..tensors.tensor import Tensor
 
+_EACH_OTHER = {0: (1,), 1: (0,)}  # the gradient of one reads the other
+
 
 @lower_precision
 def mm(input: Tensor, mat2: Tensor) -> Tensor:
@@ -69,7 +71,6 @@ def bmm(input: Tensor, mat2: Tensor) -> Tensor:
     return product(input, mat2)
 
 
-@composite("MvBackward0")
 def mv(input: Tensor, vec: Tensor) -> Tensor:
     """A matrix times a vector: ``[m, n]`` and ``[n]`` give ``[m]``. Both have one type; RuntimeError for other sizes.
 
@@ -81,10 +82,15 @@ def mv(input: Tensor, vec: Tensor) -> Tensor:
     (m, k), n = input.ndarray.shape, vec.ndarray.size
     if k != n:
         raise RuntimeError(f"size mismatch, got input ({m}), mat ({m}x{k}), vec ({n})")
-    return movement.reshape(product(input, movement.reshape(vec, (n, 1))), (m,))
+    return _matrix_times_vector(input, vec)
 
 
-@composite("DotBackward0")
+@fused("MvBackward0", forms.matrix_times_vector, forms.matrix_times_vector_gradient, 2, _EACH_OTHER, one_kernel=False)
+def _matrix_times_vector(input: Tensor, vec: Tensor) -> Tensor:
+    column = movement.reshape(vec, (vec.ndarray.size, 1))
+    return own(movement.reshape(product(input, column), (input.ndarray.shape[0],)), (input, vec))
+
+
 def dot(input: Tensor, tensor: Tensor) -> Tensor:
     """The scalar product of two vectors of one length and type, 0-d: ``sum(input * tensor)``, nothing conjugated.
 
@@ -106,7 +112,14 @@ def dot(input: Tensor, tensor: Tensor) -> Tensor:
             f"inconsistent tensor size, expected tensor [{n}] and src [{tensor.ndarray.size}] to have the same number "
             f"of elements, but got {n} and {tensor.ndarray.size} elements respectively"
         )
-    return movement.reshape(product(movement.reshape(input, (1, n)), movement.reshape(tensor, (n, 1))), ())
+    return _scalar_product(input, tensor)
+
+
+@fused("DotBackward0", forms.scalar_product, forms.scalar_product_gradient, 2, _EACH_OTHER, one_kernel=False)
+def _scalar_product(input: Tensor, tensor: Tensor) -> Tensor:
+    n = input.ndarray.size
+    row, column = movement.reshape(input, (1, n)), movement.reshape(tensor, (n, 1))
+    return own(movement.reshape(product(row, column), ()), (input, tensor))
 
 
 def outer(input: Tensor, vec2: Tensor) -> Tensor:

@@ -49,8 +49,9 @@ def _iota(shape: tuple[int, ...], axis: int, dtype: DType) -> np.ndarray:
     counted = array_in(np.arange(shape[axis]), dtype)
     if len(shape) == 1:
         return counted
-    column = counted.reshape([-1 if a == axis else 1 for a in range(len(shape))])
-    return np.array(np.broadcast_to(column, shape), order="C")
+    value = np.empty(shape, counted.dtype)
+    value[...] = counted.reshape([-1 if a == axis else 1 for a in range(len(shape))])
+    return value
 
 
 iota_primitive = define("iota", (), type=_iota_type, eval=_iota, lower=Source("iota"), vjp={})

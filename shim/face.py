@@ -12,7 +12,7 @@ from typing import Any
 
 from ..tracing.watched_modules import WatchedModule
 from .absent import no_name
-from .paths import HOMES, homes, table
+from .paths import HOMES, homes, library_names, table
 
 #: Values that the home of a name may bind anew: they are looked up each time.
 _PLAIN = (bool, int, str, type(None), list, dict)
@@ -103,7 +103,7 @@ class Homes:
         if name == "__all__" and "all" in self.entry:
             return self._offered()
         value = self.look_up(name)
-        self._keep(self._face(), name, value)
+        self._keep(self._face() if name in self.places else None, name, value)
         return value
 
     def _offered(self) -> list[str]:
@@ -120,6 +120,9 @@ class Homes:
         place = self.places.get(name)
         if place is not None:
             return getattr(self._submodule(name, place), name)
+        for library, names in library_names().get(self.path, {}).items():
+            if name in names.split():
+                return _of_the_library(library, name)
         raise no_name(self.path, name, self._face())
 
     def _submodule(self, name: str, path: str) -> Any:
@@ -134,6 +137,11 @@ class Homes:
     def _asked(self, path: str) -> str:
         """One of PyTorch's paths below the root."""
         return self.root + path.removeprefix("torch")
+
+
+def _of_the_library(module: str, name: str) -> Any:
+    """A name of Python's library; AttributeError where this Python does not have it."""
+    return getattr(importlib.import_module(module), name) if module else importlib.import_module(name)
 
 
 def _places(entry: dict[str, Any]) -> list[tuple[str | None, list[str]]]:

@@ -28,6 +28,8 @@ class Finder:
             return self._of_torch(name)
         if root == "torchvision":
             return self._of_torchvision(name)
+        if name == "functorch":
+            return self._of_functorch()
         refuse_if_installed(name, self)
         return None
 
@@ -44,6 +46,10 @@ class Finder:
             raise missing(name, parent, [known for known in table() if is_shown(known)])
         # All are packages, so that Python asks here for what a module lacks, and shows what is answered.
         return ModuleSpec(name, cast(Any, Loader()), origin=PACKAGE, is_package=True)
+
+    def _of_functorch(self) -> ModuleSpec:
+        module = importlib.import_module(f"{PACKAGE}.shim.names.functorch")
+        return ModuleSpec("functorch", cast(Any, Alias(module)), origin=PACKAGE)
 
     def _of_torchvision(self, name: str) -> ModuleSpec | None:
         module = face.existing(f"{PACKAGE}.vision{name[len('torchvision') :]}")

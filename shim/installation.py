@@ -14,7 +14,7 @@ from .paths import PACKAGE
 from .workers import follow, follow_no_more
 
 _finder = Finder()
-_ROOTS = ("torch", "torchvision")
+_ROOTS = ("torch", "torchvision", "functorch")
 
 
 class installed:

@@ -8,7 +8,7 @@ from typing import Any
 
 #: Their import would end in a message about a missing shared library.
 COMPILED = frozenset(
-    "torchaudio torchtext torch_scatter torch_sparse torch_cluster torch_spline_conv pyg_lib torch_xla functorch "
+    "torchaudio torchtext torch_scatter torch_sparse torch_cluster torch_spline_conv pyg_lib torch_xla "
     "xformers triton flash_attn bitsandbytes apex torchao torchrec fbgemm_gpu deepspeed transformer_engine "
     "torchcodec detectron2 mmcv".split()
 )

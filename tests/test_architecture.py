@@ -36,7 +36,7 @@ MAY_IMPORT = {
     "compiler": {"runtime", "ops"},
     "compiled": {"compiler", "runtime", "autograd"} | EAGER,
     "templates": set(),
-    "shim": {"compiled", "runtime", "tooling", "devices", "nn", "optim", "functional", "autograd"} | EAGER,
+    "shim": {"compiled", "runtime", "tooling", "devices", "func", "nn", "optim", "functional", "autograd"} | EAGER,
     "commandline": {"shim", "compiled", "compiler", "runtime"} | EAGER,
 }
 # The same of the chapters of ``compiled``; its other files are the public face of all of them.

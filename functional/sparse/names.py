@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ..normalizing.softmax import log_softmax as dense_log_softmax
 from ..normalizing.softmax import softmax as dense_softmax
 from ..reductions import sum as dense_sum
-from . import in_place, queries, rearranged  # noqa: F401  which give sparse tensors their methods
+from . import in_place, queries, rearranged, resizing  # noqa: F401  which give sparse tensors their methods
 from .arithmetic import log_softmax as _log_softmax
 from .arithmetic import softmax as _softmax
 from .arithmetic import sum as _sum

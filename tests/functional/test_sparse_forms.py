@@ -143,3 +143,52 @@ def test_compiled_functions_write_as_eager_ones(write):
         values = tg.full((3,), number)
         assert step(kept, values).tolist() == eager(own, values).tolist()
         assert kept.to_dense().tolist() == own.to_dense().tolist()
+
+
+@pytest.mark.parametrize("size", [(2, 3), (3, 3), (2, 5), (7, 4)])
+@pytest.mark.parametrize("make", [matrix, twice])
+def test_sizes_grow_around_the_values(tg, make, size):
+    for resize in (
+        lambda x: x.sparse_resize_(size, 2, 0),
+        lambda x: x.resize_as_(tg.sparse_coo_tensor(size=size)),
+        lambda x: x.resize_as_sparse_(tg.eye(max(size))[: size[0], : size[1]].to_sparse()),
+    ):
+        x, dense = make(tg), tg.zeros(size)
+        dense[:2, :3] = x.to_dense()
+        was = x.is_coalesced()
+        assert resize(x) is x and tuple(x.shape) == size and x.is_coalesced() is was
+        assert equal(x, dense)
+        assert tg.stack([x, x]).to_dense().tolist() == tg.stack([dense, dense]).tolist()
+
+
+@pytest.mark.parametrize(
+    "size, parts, message",
+    [
+        ((1, 3), (2, 0), r"shrinking the size of sparse dimensions \(from \[2, 3\] to \[1, 3\]\)"),
+        ((5, 2), (2, 0), r"shrinking the size of sparse dimensions \(from \[2, 3\] to \[5, 2\]\)"),
+        ((4, 3, 2), (3, 0), r"changing the number of sparse dimensions \(from 2 to 3\)"),
+        ((4, 3, 2), (2, 1), r"changing the number of dense dimensions \(from 0 to 1\)"),
+        ((4, 3), (2, 1), r"number of dimensions must be sparse_dim \(2\) \+ dense_dim \(1\)"),
+    ],
+)
+def test_values_keep_their_places(tg, size, parts, message):
+    x = matrix(tg)
+    before = x.to_dense().tolist()
+    with pytest.raises(RuntimeError, match=message):
+        x.sparse_resize_(size, *parts)
+    assert x.to_dense().tolist() == before
+
+
+@pytest.mark.parametrize("size, parts", [((1, 2), (2, 0)), ((4,), (1, 0)), ((2, 3, 4), (2, 1))])
+def test_without_values_any_size_goes(tg, size, parts):
+    for x in (tg.sparse_coo_tensor(size=(2, 3)), matrix(tg).sparse_resize_and_clear_((2, 3), 2, 0)):
+        x.sparse_resize_(size, *parts)
+        assert tuple(x.shape) == size and (x.sparse_dim(), x.dense_dim()) == parts
+        assert equal(x, tg.zeros(size))
+
+
+def test_variables_may_be_sparse(tg):
+    """Programs from before PyTorch 0.4 wrap the adjacency matrix."""
+    x = matrix(tg)
+    found = tg.autograd.Variable(x, requires_grad=False)
+    assert not found.requires_grad and equal(found, x.to_dense())

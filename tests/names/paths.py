@@ -2,7 +2,8 @@
 
 The file is ``shim/paths.json``: for each path the names in it, ordered by the place that has the same object, so that
 what is one object in PyTorch is one here: ``torch.nn.modules.conv.Conv1d`` is ``torch.nn.Conv1d``. Beside it,
-``shim/class_paths.json`` holds what classes give as their ``__module__`` and ``__qualname__``.
+``shim/class_paths.json`` holds what classes give as their ``__module__`` and ``__qualname__``, and
+``shim/library_names.json`` what each module has imported for itself of Python's library and of types for annotations.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import Any
 
 PATHS = Path(__file__).parents[2] / "shim" / "paths.json"
 CLASS_PATHS = PATHS.with_name("class_paths.json")
+LIBRARY_NAMES = PATHS.with_name("library_names.json")
 
 #: Trees of PyTorch's whose modules are not walked: the shim says of each what to use instead.
 LEFT_OUT = (
@@ -46,14 +48,20 @@ PRIVATE = (
     "torch.autograd.variable", "torch._classes", "torch.testing._comparison", "torch.nn.modules._functions",
     "torch.nn.parallel._functions", "torch.fx", "torch.onnx", "torch.distributed", "torch.package",
 )  # fmt: skip
+#: Modules of Python's library that show what others define.
+PUBLIC_HOMES = (
+    "typing", "collections", "collections.abc", "functools", "operator", "threading", "io", "os.path",
+)  # fmt: skip
+#: PyTorch's modules of types for annotations, which others import from there.
+ALIASES = ("torch.types", "torch.nn.common_types")
 #: Names with two underscores that programs ask for.
 SPECIAL = frozenset({"__version__", "__config__", "__future__"})
 #: The places that are preferred as the one where an object lives.
 FIRST = (
-    "torch", "torch.nn", "torch.nn.functional", "torch.optim", "torch.optim.lr_scheduler", "torch.utils.data",
-    "torch.distributions", "torch.autograd", "torch.autograd.functional", "torch.amp", "torch.nn.utils",
-    "torch.nn.utils.rnn", "torch.nn.init", "torch.fft", "torch.linalg", "torch.special", "torch.func", "torch.cuda",
-    "torch.jit", "torch.multiprocessing",
+    "torch", "torch.nn", "torch.overrides", "torch.nn.functional", "torch.optim", "torch.optim.lr_scheduler",
+    "torch.utils.data", "torch.distributions", "torch.autograd", "torch.autograd.functional", "torch.amp",
+    "torch.nn.utils", "torch.nn.utils.rnn", "torch.nn.init", "torch.fft", "torch.linalg", "torch.special", "torch.func",
+    "torch.cuda", "torch.jit", "torch.multiprocessing", "torch.utils._pytree", "torch.distributions.utils",
 )  # fmt: skip
 
 
@@ -63,6 +71,8 @@ def store() -> None:
     homes = _homes(modules)
     table = {path: _entry(path, module, homes) for path, module in sorted(modules.items())}
     PATHS.write_text(json.dumps(table, separators=(",", ":")).replace('},"torch', '},\n"torch') + "\n")
+    library = {path: found for path, entry in table.items() if (found := library_names(modules[path], entry))}
+    LIBRARY_NAMES.write_text(json.dumps(library, separators=(",", ":")).replace('},"torch', '},\n"torch') + "\n")
     classes = _classes(modules, table)
     loaded = "import sys, torch; print(*(name for name in sys.modules if name.partition('.')[0] == 'torch'))"
     imported = set(subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True).stdout.split())
@@ -85,6 +95,33 @@ def _classes(modules: dict[str, types.ModuleType], table: dict[str, Any]) -> dic
             shown = "" if kind.__qualname__ == name else f"={kind.__qualname__}"
             found[kind.__module__][path].append(f"{name}{shown}")
     return {path: {place: " ".join(sorted(n)) for place, n in found[path].items()} for path in sorted(found)}
+
+
+def library_names(module: types.ModuleType, entry: dict[str, Any]) -> dict[str, str]:
+    """What a module has imported besides its `entry`, by where it is: whole modules of the library under ``""``."""
+    found: dict[str, list[str]] = defaultdict(list)
+    listed = {name for of in entry.values() if isinstance(of, str) for name in of.split()}
+    for name, value in sorted(vars(module).items()):
+        if name in listed:
+            continue
+        home = _home_of_module(name, value) if isinstance(value, types.ModuleType) else _home_of_name(name, value)
+        if home is not None and home != module.__name__:
+            found[home].append(name)
+    return {home: " ".join(names) for home, names in sorted(found.items())}
+
+
+def _home_of_module(name: str, module: types.ModuleType) -> str | None:
+    return "" if module.__name__ == name and name in sys.stdlib_module_names and name[:1] != "_" else None
+
+
+def _home_of_name(name: str, value: Any) -> str | None:
+    """The public module that has the object under this name, if it is of Python's library or a type of PyTorch's."""
+    home = str(getattr(value, "__module__", None))
+    if name[:2] == "__" or home == "builtins" or home.partition(".")[0] not in sys.stdlib_module_names:
+        return None
+    candidates = ALIASES if name[:1] == "_" else (*PUBLIC_HOMES, home, home.lstrip("_"), *ALIASES)
+    there = (c for c in candidates if c[:1] != "_" and getattr(sys.modules.get(c), name, None) is value)
+    return next(there, None)
 
 
 def _modules() -> Iterator[tuple[str, types.ModuleType]]:
