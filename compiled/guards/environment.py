@@ -171,10 +171,17 @@ class Environment:
         """In how many places this object was found."""
         return sum(fact.value is value for fact in self.facts)
 
-    def is_in_one_place(self, value: Any) -> bool:
-        """True if all ways on which this object was found lead through one storage."""
-        found = [fact.source.storage() for fact in self.facts if fact.value is value]
-        return None not in found and len({storage.key for storage in found if storage is not None}) == 1
+    def is_only_one(self, container: Any) -> bool:
+        """True if all ways on which this list or dict was found lead through one storage, and no other of its type was
+        found: containers are compared by what is in them, so that a later call may find this one in another's place."""
+        found = [fact.source.storage() for fact in self.facts if fact.value is container]
+        if None in found or len({storage.key for storage in found if storage is not None}) != 1:
+            return False
+        return all(each is container or type(each) is not type(container) for each in self._reach.objects.values())
+
+    def is_found_alone(self, value: Any) -> bool:
+        """True for an object that the function finds without its arguments."""
+        return id(value) in self._reach.by_function
 
     def only_named_in(self, name: str, code: types.CodeType) -> bool:
         """True if no other code that was found mentions the variable or attribute."""

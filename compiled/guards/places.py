@@ -125,7 +125,7 @@ class Places:
 
     def _of_function(self, function: types.FunctionType) -> Iterator[Place]:
         code = function.__code__
-        if not is_user_file(code.co_filename) or _is_numpys(function):
+        if not is_user_file(code.co_filename) or _package(function) == "numpy":
             registry = vars(function).get("registry")
             if is_a(registry, types.MappingProxyType):  # functools.singledispatch
                 yield sources.Kept(registry, f"what is registered with {function.__name__}"), None
@@ -158,7 +158,7 @@ class Places:
         if is_a(value, types.FunctionType):
             yield from self._attributes(value, reads.names_of_function(value))
             yield from self._absent(value)
-            if not _is_ours(value):  # whose own functions nobody gives other code
+            if _package(value) != __name__.partition(".")[0]:  # whose own functions nobody gives other code
                 yield from _of_code_of_library(value)
                 self.names |= reads.read_by_function(value)
         else:
@@ -378,12 +378,8 @@ def _belongs_to_an_object(value: Any) -> bool:
     return not is_a(value.__self__, (types.ModuleType, type(None)))
 
 
-def _is_ours(function: types.FunctionType) -> bool:
-    return str(function.__globals__.get("__name__")).partition(".")[0] == __name__.partition(".")[0]
-
-
-def _is_numpys(function: types.FunctionType) -> bool:
-    return str(function.__globals__.get("__name__")).partition(".")[0] == "numpy"
+def _package(function: Any) -> str:
+    return str(function.__globals__.get("__name__")).partition(".")[0]
 
 
 def _names_within(getter: Any) -> Iterator[str]:
@@ -396,5 +392,7 @@ def _names_within(getter: Any) -> Iterator[str]:
 
 
 def _defaulted(function: types.FunctionType) -> tuple[str, ...]:
-    count = len(function.__defaults__ or ())
-    return function.__code__.co_varnames[: function.__code__.co_argcount][-count:] if count else ()
+    """A name for each default; a program may set more of them than there are arguments."""
+    count, code = len(function.__defaults__ or ()), function.__code__
+    names = ("a default",) * count + code.co_varnames[: code.co_argcount]
+    return names[len(names) - count :]

@@ -33,6 +33,8 @@ class CallInputs:
     reads: dict[Any, Reads] = field(default_factory=dict)  # of arguments, by position or keyword
     places: tuple[NumberLocation, ...] = ()  # of tensors
     opened: dict[int, set[Path]] = field(default_factory=dict)  # the paths to them, by the identity of a fact's source
+    # Objects in which the call stores what it may read of an argument: an argument must not be one of them.
+    apart: dict[int, Any] = field(default_factory=dict)  # by their identity
 
     @property
     def are_arguments(self) -> bool:
@@ -42,6 +44,8 @@ class CallInputs:
     def find(self, args: Args, kwargs: Kwargs) -> tuple[Args, Kwargs] | None:
         """The inputs of a call, as arguments; None if a place is not there."""
         if self.reads:
+            if not self.apart.keys().isdisjoint(map(id, (*args, *kwargs.values()))):
+                return None
             args = tuple([self._input(i, arg) for i, arg in enumerate(args)])
             kwargs = {name: self._input(name, arg) for name, arg in kwargs.items()}
         if not self.places:
@@ -50,6 +54,10 @@ class CallInputs:
             return (*args, *[place.read(None) for place in self.places]), kwargs
         except NOT_THERE:
             return None
+
+    def keep_apart(self, owners: Iterable[Any]) -> None:
+        """The call stores in these objects."""
+        self.apart.update((id(owner), owner) for owner in owners)
 
     def _input(self, at: Any, argument: Any) -> Any:
         excerpt = self.reads[at].excerpt(argument) if at in self.reads else None
@@ -131,9 +139,10 @@ class LearnedInputs:
                 if _is_rebound(spot, tensor):
                     self._rebound[spot.label] = spot.label
 
-    def inputs(self, function: Callable[..., Any], environment: Environment) -> CallInputs:
-        """How the inputs of the next recording are found."""
-        reads = {at: reads for at, reads in reads_of_arguments(function).items() if at in self._read}
+    def inputs(self, function: Callable[..., Any], environment: Environment, args: Args, kwargs: Kwargs) -> CallInputs:
+        """How the inputs of the next recording are found, of a call with these arguments."""
+        found_alone = {at for at, argument in _positions(args, kwargs) if environment.is_found_alone(argument)}
+        reads = {at: reads for at, reads in reads_of_arguments(function).items() if at in self._read - found_alone}
         if environment.by_identity or not self._rebound:
             return CallInputs(reads)
         found: dict[Key, list[tuple[NumberLocation, Tensor]]] = {}

@@ -89,6 +89,9 @@ def _put_in_dict(holder: dict[Any, Any], found: Found) -> None:
         return
     for key, item in items:
         dict.__setitem__(holder, _of(key, found), _of(item, found))
+    for kind in [each for each in referrers([holder]) if is_a(each, type)]:  # which keeps what it has looked up
+        for name in [name for name, item in items if id(item) in found]:
+            type.__setattr__(kind, name, holder[name])
 
 
 def _put_in_attributes(holder: Any, found: Found) -> None:

@@ -46,7 +46,7 @@ from .grad_slot import GradSlot
 from .scalar_outputs import ScalarOutputs, plain
 from .stored_values import StoredValue, Stores
 from .substitution import NumberLocation
-from .symbolic_inputs import SymbolicInputs
+from .symbolic_inputs import SymbolicInputs, shown
 from .tensor_identity import TensorIdentityGuards
 from .validity import (
     CallTrace,
@@ -112,7 +112,7 @@ class Recording:
         self.guards += no_patches()
         self.environment = Environment(function, [*args, *kwargs.values()], self.codes)
         self.noted = noted(function, self.environment, args, kwargs)
-        self.inputs = self.learned.inputs(function, self.environment)
+        self.inputs = self.learned.inputs(function, self.environment, args, kwargs)
         args, kwargs = self.given = self.inputs.of(args, kwargs)
         given = [leaf for _, leaf in leaves((args, kwargs))]
         self.environment.refuse_unwatchable(given)
@@ -130,6 +130,7 @@ class Recording:
             self._leave_no_stand_ins()  # wholly: an interrupt may have come within
         self._check()
         self.environment.open(self.inputs.opened_with(self.symbolic_inputs.open_facts()))
+        self.inputs.keep_apart(each.source.owner for each in self.stored)
         return plain(self.result)
 
     def _run_opened(self, function: Callable[..., Any], args: Any, kwargs: Any) -> None:
@@ -137,7 +138,8 @@ class Recording:
         run = functools.partial(self._run, function)
         self._calls.watch(self.symbolic_inputs.applied, self.environment, (args, kwargs), run)
         self.done = True
-        self.result = self.symbolic_inputs.close(self.result, self.outcome)
+        self.result = shown(self.result)
+        self.symbolic_inputs.find_escaped()
         for slot in self.grads.values():
             slot.after = slot.tensor._grad
         self.outcome, _ = self.scalar_outputs.settle(self.environment, self.outcome)
@@ -225,8 +227,7 @@ class Recording:
         check_origins(self.recorder.roots, self.is_own)
         check_gradients(self.fresh_grads(), self.recorder.roots, effect_lines)
         check_overlaps(self.recorder.roots)
-        stores = Stores.of(self.environment, self.symbolic_inputs, self.result, self.outcome)
-        self.transient, self.stored = stores.settled()
+        self.transient, self.stored = Stores.of(self.environment, self.symbolic_inputs, self.result, self.outcome).found()
         if self.transient:
             return
         self.environment.refuse_side_effects(effect_lines)
@@ -389,8 +390,7 @@ class Recording:
 
     def let_go(self) -> None:
         """Forget the recorded call's own results and gradients, so that only the user keeps them alive."""
-        self.result = self.outcome = None
-        self.given, self.stored = ((), {}), []
+        self.result, self.outcome, self.given, self.stored = None, None, ((), {}), []
         self.grads.clear()
         self.questions.let_go()
         self.environment.let_go()

@@ -62,11 +62,11 @@ def _is_plain_attribute(owner: Any, name: str) -> bool:
 
 def replaced_items(fact: ValueGuard, environment: Environment, keys: set[Any]) -> list[Item]:
     """The items that the call has replaced in the list or dict at a source, those under `keys` whatever they are now;
-    none if it has done anything else to the container, or if the function finds it in several places."""
+    none if it has done anything else to the container, or if a later call may find it in the place of another."""
     container = fact.value
     if type(container) not in (list, *_DICTS) or fact.source.now() is not container or fact.by_identity:
         return []
-    if not environment.is_in_one_place(container):
+    if not environment.is_only_one(container):
         return []
     states = fact.state[1]
     if type(container) is list:

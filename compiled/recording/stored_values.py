@@ -75,7 +75,7 @@ class Stores:
         """Those of a call that has returned `result`, which a replay will build as `outcome`."""
         return cls(environment, numbers, set() if result is outcome else set(map(id, containers(result))))
 
-    def settled(self) -> tuple[str, list[StoredValue]]:
+    def found(self) -> tuple[str, list[StoredValue]]:
         """Why the next call has to be recorded as well, "" if it has not, and what later calls store."""
         reason = self._first_counter()
         return reason, [] if reason else self._values()

@@ -164,10 +164,14 @@ class SymbolicInputs:
         return {key: self.formulas.source(source.value) for key, source in by_key.items()}
 
     def kept(self, result: Any, facts: Iterable[ValueGuard]) -> Any:
-        """The result with the stand-ins that each call fills, apart from containers that will be restored."""
+        """The result as each call fills it, apart from containers that will be restored."""
         self.formulas.is_open = False
         self.left = self._left_at(facts)
-        return rebuilt(result, lambda leaf: leaf) if self.sources else result
+        return rebuilt(result, self._filled) if self.sources else result
+
+    def _filled(self, leaf: Any) -> Any:
+        position = self._position_of(leaf)
+        return leaf if position is None else Computed(position)
 
     def _left_at(self, facts: Iterable[ValueGuard]) -> dict[Place, Any]:
         spots = [(spot, position) for position, source in enumerate(self.sources) for spot in source.spots if spot.get]
@@ -188,24 +192,17 @@ class SymbolicInputs:
         """Which of the numbers of this recording it is."""
         return thing.tg_position if is_a(thing, Number) and thing.tg_formulas is self.formulas else None
 
-    def close(self, result: Any, kept: Any) -> Any:
-        """After the call: the result for the caller."""
-        if any(is_a(leaf, Number) for _, leaf in leaves(result)):
-            result = unwrapped(result, value_of)
-        self._find_escaped({id(leaf) for _, leaf in leaves(kept)})
-        return result
-
-    def _find_escaped(self, known: set[int]) -> None:
-        """Stand-ins that something still holds become plain numbers; in what the program keeps they have escaped."""
-        if self.sources and any(id(n) not in known for n in self.formulas.survivors()):
+    def find_escaped(self) -> None:
+        """After the call: stand-ins that something holds become plain numbers; in what the program keeps they have
+        escaped."""
+        if self.sources and self.formulas.survivors():
             gc.collect()
             survivors, passing = self.formulas.survivors(), (FunctionCtx, types.FrameType)
             for number in survivors:
-                if id(number) not in known:
-                    holders = [holder for holder in referrers([number]) if holder is not survivors]
-                    escaped = not all(is_a(holder, passing) for holder in holders)
-                    self.escaped = self.escaped or (escaped and not self.is_withdrawn)
-            self._take_back(tuple(number for number in survivors if id(number) not in known))
+                holders = [holder for holder in referrers([number]) if holder is not survivors]
+                escaped = not all(is_a(holder, passing) for holder in holders)
+                self.escaped = self.escaped or (escaped and not self.is_withdrawn)
+            self._take_back(tuple(survivors))
 
     def _take_back(self, numbers: tuple[Number, ...]) -> None:
         """Plain numbers wherever something holds these stand-ins; a warning where that is not possible."""
@@ -227,6 +224,11 @@ class SymbolicInputs:
                 if spot.get is not None:
                     free.setdefault(id(spot.get), set()).add(spot.path)
         return free
+
+
+def shown(result: Any) -> Any:
+    """A result as its caller gets it."""
+    return unwrapped(result, value_of) if any(is_a(leaf, Number) for _, leaf in leaves(result)) else result
 
 
 def _place(spot: NumberLocation) -> Place:

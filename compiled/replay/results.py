@@ -28,7 +28,7 @@ from ..recording.plain_results import held, is_plain
 from ..recording.recording import Recording
 from ..recording.scalar_outputs import MARKED
 from ..recording.validity import refusal
-from ..symbolic.number import Computed, Number
+from ..symbolic.number import Computed
 from .fresh_output import FreshOutput, order_in_memory, turned
 from .fresh_tensors import FreshTensor, fresh_tensor
 from .result_refusals import (
@@ -144,8 +144,8 @@ class Results:
     # ------------------------------------------------------------------------------------------------------ planning
 
     def _placed(self, leaf: Any) -> Any:
-        if is_a(leaf, (Number, Computed)):
-            return Computed(leaf.tg_position) if is_a(leaf, Number) else leaf
+        if is_a(leaf, Computed):
+            return leaf
         if is_a(leaf, MARKED):
             self._has_numbers = True
             return Placed(ItemOf(self._source(leaf.tensor)))

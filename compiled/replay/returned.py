@@ -8,7 +8,7 @@ from ..common.pytree import leaves
 from ..recording.plain_results import is_plain
 from ..recording.recording import Recording
 from ..recording.scalar_outputs import MARKED
-from ..symbolic.number import Number
+from ..symbolic.number import Computed
 
 
 def gives_its_own(recording: Recording) -> bool:
@@ -19,7 +19,7 @@ def gives_its_own(recording: Recording) -> bool:
     for _, leaf in leaves(recording.outcome):
         tensor = leaf.tensor if is_a(leaf, MARKED) else leaf
         if not is_a(tensor, Tensor):
-            if not (is_a(leaf, Number) or is_plain(leaf)):
+            if not (is_a(leaf, Computed) or is_plain(leaf)):
                 return True
         elif id(tensor) not in arguments:
             if id(tensor.buffer.whole) in captured or not recording.is_own(tensor):

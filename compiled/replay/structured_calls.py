@@ -79,15 +79,14 @@ def _flattening(of: Specialisation) -> Callable[[Any, Any], Any]:
     names: dict[str, Any] = {"MISS": MISS, "find": inputs.find, "fits": arguments.fits_leaf}
     unpacking = _Unpacking(names)
     _, (own, named) = arguments.skeleton
-    unpacking.take_apart("args", own)
-    unpacking.take_apart("kwargs", named)
+    unpacked = unpacking.lines("args", own) + unpacking.lines("kwargs", named)
     fixed = []
     for i, (_, spec) in enumerate(arguments.leaves):
         if not is_a(spec, (TensorArgument, NumberArgument)):
             names[f"value{i}"] = spec
             fixed.append(f"if l{i} is not value{i} and not fits(value{i}, l{i}): return MISS")
     source = SOURCE.format(
-        inputs="pass" if inputs.are_arguments else LOOKED_UP.strip(), unpacked=lines(8, unpacking.lines),
+        inputs="pass" if inputs.are_arguments else LOOKED_UP.strip(), unpacked=lines(8, unpacked),
         fixed=lines(4, fixed), leaves=each("l{}", range(unpacking.leaves)) or "*()",
     )  # fmt: skip
     return written(source, f"<arguments of {of.recording.name!r}>", names)
@@ -107,29 +106,28 @@ class _Unpacking:
     """Writes the lines that take containers apart."""
 
     def __init__(self, names: dict[str, Any]) -> None:
-        self.lines: list[str] = []
         self.leaves = 0
         self._names = names
         self._containers = 0
 
-    def take_apart(self, name: str, skeleton: Any) -> None:
-        """`name` is a container like `skeleton` (`pytree.skeleton`), or it is a miss; its leaves become variables."""
+    def lines(self, name: str, skeleton: Any) -> list[str]:
+        """`name` is a container like `skeleton` (`pytree.skeleton`), or it is a miss; its leaves become variables, in
+        the order of `pytree.leaves`: what is in an inner container comes before what follows it."""
         kind, children = skeleton
         at, self._containers = self._containers, self._containers + 1
         self._names[f"kind{at}"] = kind
-        self.lines.append(f"if type({name}) is not kind{at}: return MISS")
+        checks, items = [f"if type({name}) is not kind{at}: return MISS"], name
         if kind in DICTS:
             self._names[f"keys{at}"] = tuple(key for (_, key), _ in children)
             self._names[f"kinds{at}"] = [kind for (kind, _), _ in children]
-            self.lines.append(f"if tuple({name}) != keys{at} or [*map(type, {name})] != kinds{at}: return MISS")
+            checks.append(f"if tuple({name}) != keys{at} or [*map(type, {name})] != kinds{at}: return MISS")
             children, items = [child for _, child in children], f"{name}.values()"
-        else:
-            items = name
-        parts = [f"l{self._next_leaf()}" if child is None else f"c{at}_{i}" for i, child in enumerate(children)]
-        self.lines.append(f"[{', '.join(parts)}] = {items}")
-        for part, child in zip(parts, children, strict=True):
-            if child is not None:
-                self.take_apart(part, child)
+        parts: list[str] = []
+        inner: list[str] = []
+        for i, child in enumerate(children):
+            parts.append(f"l{self._next_leaf()}" if child is None else f"c{at}_{i}")
+            inner += [] if child is None else self.lines(parts[-1], child)
+        return [*checks, f"[{', '.join(parts)}] = {items}", *inner]
 
     def _next_leaf(self) -> int:
         self.leaves += 1

@@ -184,12 +184,12 @@ def called(a: Author, arguments: str, is_plain: bool) -> list[str]:
     return [f"with tg.set_grad_enabled(i != {a.choice([1, 3])}):", f"    {call}"] if a.chance(0.03) else [call]
 
 
-def verified(a: Author, parts: Any) -> list[str]:
+def verified(a: Author, arguments: str) -> list[str]:
     """`verify()` finds nothing, and leaves everything as it is, but for iterators, which nobody can put back. Code that
     asks for its thread has no compiled form."""
     if a.looks or not a.chance(0.04) or any("get_ident() ==" in line or "next(" in line for line in a.lines):
         return []
-    call = f"compiled_step.verify({', '.join(parts.arguments)})"
+    call = f"compiled_step.verify({arguments})"
     return [
         f"if i == {a.choice([0, 2])} and compile is tg.compile:",
         f"    report = {call}",

@@ -25,6 +25,7 @@ from .outside import (
     owned,
     verified,
 )
+from .packing import packed
 from .statements import body
 
 AUGMENTED = re.compile(r"^ +(\w+) [-+*]= ")
@@ -350,8 +351,9 @@ def bound_by(line: str) -> list[str]:
 
 def assembled(a: Author, parts: Parts, taken: list[str]) -> str:
     setup_lines, step_lines = a.lines[: parts.written], a.lines[parts.written :]
-    names = ", ".join(parts.arguments)
-    looks_back = verified(a, parts)
+    names, unpacking, given = packed(a.seed, parts.arguments)
+    step_lines = [*("        " + line for line in unpacking), *step_lines]
+    looks_back = verified(a, given)
     call = [*between(a, parts), *taken, *looks_back]
     made = compiled(a, bool(looks_back))
     rebound = sorted(
@@ -368,7 +370,7 @@ def assembled(a: Author, parts: Parts, taken: list[str]) -> str:
         f"    def step({names}):", *step_lines, f"        return {parts.returned}", "",
         *("    " + line for line in made), "", *other_function(a, parts), "    def call(i):",
         *("        " + line for line in call),
-        *("        " + line for line in called(a, names, made == [PLAIN_FORM])), *("        " + line for line in afterwards(a, parts)),
+        *("        " + line for line in called(a, given, made == [PLAIN_FORM] and not unpacking)), *("        " + line for line in afterwards(a, parts)),
         f"        return result, ({''.join(n + ', ' for n in parts.arguments)})", "",
         "    def state():", f"        return {looked_at(a, parts)}", "", "    return call, state", "",
     ])  # fmt: skip

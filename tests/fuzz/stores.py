@@ -42,9 +42,9 @@ class Carrying(nn.Module):
         self.hidden = tuple(part.detach() for part in hidden)
         self.seen = [out, (p, out.detach().mean(0))]
         return out * self.factor
-class Bag:
+class Sack:
     held = None
-carrying, bag, book, shelf = Carrying(), Bag(), {'a': tg.zeros(2), 'n': 1}, [tg.zeros(2), tg.ones(2)]
+carrying, sack, book, shelf = Carrying(), Sack(), {'a': tg.zeros(2), 'n': 1}, [tg.zeros(2), tg.ones(2)]
 box = {'inner': {'t': tg.zeros(2)}}
 sequence = tg.randn(3, 2)
 """[1:-1]
@@ -68,21 +68,21 @@ STORES = {
         STRUCTURES,
         "carrying.hidden = None|carrying.hidden = (tg.zeros(1, 2), tg.ones(1, 2) * i)|carrying.seen = []|carrying.seen.append(i)|carrying.calls = i % 3|carrying.factor = 0.5 * (i % 2)"
         "|book.pop('a', None) if i == 3 else None|book['a'] = tg.ones(2) * i|book['n'] = i % 2|book = dict(book)|shelf[0] = tg.ones(2) * i|shelf = shelf[::-1]|shelf.append(tg.zeros(2)) if i == 2 else None"
-        "|bag.held = None|bag.held = [sequence]|bag = Bag() if i == 3 else bag|sequence = sequence * 0.9|carrying.requires_grad_(i % 2 == 0)|carrying.train(i % 2 == 0)|book['other'] = shelf",
+        "|sack.held = None|sack.held = [sequence]|sack = Sack() if i == 3 else sack|sequence = sequence * 0.9|carrying.requires_grad_(i % 2 == 0)|carrying.train(i % 2 == 0)|book['other'] = shelf",
         "carrying(sequence)|carrying(sequence).mean() * {y}|{y} * book['a'].sum() if 'a' in book else {y}|{y} * (shelf[0] + shelf[-1]).sum()|{y} * (2 if carrying.hidden is None else carrying.hidden[1].sum())"
-        "|{y} * len(carrying.seen)|{y} * (carrying.calls + 1)|{y} * (0.5 if bag.held is None else 2)|{y} + carrying.seen[0].sum() if len(carrying.seen) > 1 else {y}|{y} * book['n']|{y} + sum(v.sum() for v in shelf)",
-        ("sequence", "book", "shelf", "bag"),
+        "|{y} * len(carrying.seen)|{y} * (carrying.calls + 1)|{y} * (0.5 if sack.held is None else 2)|{y} + carrying.seen[0].sum() if len(carrying.seen) > 1 else {y}|{y} * book['n']|{y} + sum(v.sum() for v in shelf)",
+        ("sequence", "book", "shelf", "sack"),
         "carrying(sequence)|carrying.hidden = ({y}.detach().sum() * tg.ones(1, 2), carrying.hidden[1]) if carrying.hidden else None|carrying.seen = [{y}]|carrying.seen = [{y}, sequence, 3, 'a']|carrying.calls += 1"
-        "|bag.held = ({y}, {y}.detach())|bag.held = {'y': {y}, 'n': 2}|bag.held = Pair({y}, sequence)|bag.held = [bag.held, {y}]|bag.held = carrying.seen|bag.held = (carrying.hidden, {y})|book['a'] = (book['a'] + {y}.detach().mean()).tanh() if 'a' in book else sequence[0]"
+        "|sack.held = ({y}, {y}.detach())|sack.held = {'y': {y}, 'n': 2}|sack.held = Pair({y}, sequence)|sack.held = [sack.held, {y}]|sack.held = carrying.seen|sack.held = (carrying.hidden, {y})|book['a'] = (book['a'] + {y}.detach().mean()).tanh() if 'a' in book else sequence[0]"
         "|book['a'] = {y}|book['new'] = {y}.detach()|book['pair'] = ({y}.detach(), sequence)|shelf[0] = {y}.detach()|shelf[-1] = shelf[0] * 0.5 + 1|shelf[0], shelf[1] = shelf[1], shelf[0]|box['inner']['t'] = {y}.detach()|book['n'] += 1"
-        "|carrying.seen = shelf|carrying.seen = [*shelf, {y}.detach()]|bag.held = collections.OrderedDict(b={y}, a=sequence)|bag.held = collections.deque([{y}], maxlen=2)",
-        outcome="carrying.hidden, carrying.seen, carrying.calls, bag.held, book, shelf, box['inner']['t'], bag.held is carrying.seen, carrying.seen is shelf",
+        "|carrying.seen = shelf|carrying.seen = [*shelf, {y}.detach()]|sack.held = collections.OrderedDict(b={y}, a=sequence)|sack.held = collections.deque([{y}], maxlen=2)",
+        outcome="carrying.hidden, carrying.seen, carrying.calls, sack.held, book, shelf, box['inner']['t'], sack.held is carrying.seen, carrying.seen is shelf",
         steps=(
             "{t} = carrying(sequence)\nbag.held = [{t}, ({t}.detach(),)]",
             "for part in sequence.split(1):\n    {t} = carrying(part)",
             "carrying(sequence).square().mean().backward()\n{t} = carrying.hidden[0] * 1",
             "held = [sequence * 2]\nbag.held = held\nheld.append(sequence)\n{t} = held[0]",
-            "held = bag.held = carrying.seen = [sequence + 1]\n{t} = held[0] * 2",
+            "held = sack.held = carrying.seen = [sequence + 1]\n{t} = held[0] * 2",
             "shelf[0] = (shelf[0] + 1).tanh()\n{t} = shelf[0]",
         ),
     ),
