@@ -44,7 +44,7 @@ from .cond_gates import follow_writes
 from .derivative_stops import stops_of
 from .grad_slot import GradSlot
 from .scalar_outputs import ScalarOutputs, plain
-from .stored_values import StoredValue, Stores
+from .stored_values import StoredValue, found_stores
 from .substitution import NumberLocation
 from .symbolic_inputs import SymbolicInputs, shown
 from .tensor_identity import TensorIdentityGuards
@@ -227,7 +227,7 @@ class Recording:
         check_origins(self.recorder.roots, self.is_own)
         check_gradients(self.fresh_grads(), self.recorder.roots, effect_lines)
         check_overlaps(self.recorder.roots)
-        self.transient, self.stored = Stores.of(self.environment, self.symbolic_inputs, self.result, self.outcome).found()
+        self.transient, self.stored = found_stores(self.environment, self.symbolic_inputs, self.result, self.outcome)
         if self.transient:
             return
         self.environment.refuse_side_effects(effect_lines)

@@ -61,8 +61,18 @@ class StoredValue:
         return (leaf for _, leaf in leaves(self.before) if is_a(leaf, Tensor))
 
 
+def found_stores(
+    environment: Environment, numbers: SymbolicInputs, result: Any, outcome: Any
+) -> tuple[str, list[StoredValue]]:
+    """Why the next call has to be recorded as well, "" if it has not, and what later calls store as this one has, which
+    has returned `result`: a replay will build that as `outcome`."""
+    stores = _Stores(environment, numbers, set() if result is outcome else set(map(id, containers(result))))
+    reason = stores.first_counter()
+    return reason, [] if reason else stores.values()
+
+
 @dataclass(frozen=True)
-class Stores:
+class _Stores:
     """What the recorded call has changed outside. `others` are the containers of its result that a replay will build in
     another way, by their identities."""
 
@@ -70,17 +80,7 @@ class Stores:
     numbers: SymbolicInputs
     others: set[int]
 
-    @classmethod
-    def of(cls, environment: Environment, numbers: SymbolicInputs, result: Any, outcome: Any) -> Stores:
-        """Those of a call that has returned `result`, which a replay will build as `outcome`."""
-        return cls(environment, numbers, set() if result is outcome else set(map(id, containers(result))))
-
-    def found(self) -> tuple[str, list[StoredValue]]:
-        """Why the next call has to be recorded as well, "" if it has not, and what later calls store."""
-        reason = self._first_counter()
-        return reason, [] if reason else self._values()
-
-    def _first_counter(self) -> str:
+    def first_counter(self) -> str:
         """Where the call has put another number of the same type than it has found, which was no input of it: from the
         next recording on it is one, so that each call can store the next. Says what the first is; "" if there is none.
         """
@@ -98,7 +98,7 @@ class Stores:
             if type(item.now) in KINDS and item.before[0] is type(item.now):
                 yield NumberLocation(fact.name, fact.source, (item.key,))
 
-    def _values(self) -> list[StoredValue]:
+    def values(self) -> list[StoredValue]:
         """What later calls store as well. From here on these are no side effects of the call."""
         changed = self._changed()
         grown = {id(fact.source.owner) for fact in changed if type(fact.source) is AttributeCount}
