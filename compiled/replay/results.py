@@ -43,6 +43,7 @@ from .result_refusals import (
     refuse_other_history,
     refuse_replaced,
 )
+from .returned import tuples_from_outside
 
 Fill = Callable[[list[Tensor], Any], Any]  # of the new tensors and (args, kwargs)
 
@@ -82,7 +83,8 @@ class Results:
         self._places: dict[int, Placed] = {}
         self._has_numbers = False
         # The result, with `Placed` and `Computed` leaves where a call fills something in.
-        made: dict[int, Any] = {}  # a container that is returned and stored is one
+        # A container that is returned and stored is one, and a tuple that was there before is this one.
+        made: dict[int, Any] = {key: Placed(fill) for key, fill in tuples_from_outside(recording).items()}
         self.tree = rebuilt(recording.outcome, self._placed, made)
         for thing in held(recording.outcome):
             self._check_plain(thing)

@@ -156,6 +156,27 @@ def a_count_returned_and_kept(tg):
     return Program(step, lambda i: (batch(tg, i % 3, 2),), look)
 
 
+@ask.either(calls=9)
+def a_tuple_that_was_there(tg):
+    """Is a tuple that is returned, and was there before, the very object that it was?"""
+    thing, same, given = Thing(tg), [], []
+
+    def step(x, pair, extra):
+        return thing.s, pair, extra[0], (x * 2, thing.s[0])
+
+    def args(i):
+        given[:] = [(tg.ones(2) * i, 3), [(tg.zeros(2), "a")]]
+        return batch(tg, i % 3, 2), *given
+
+    def after(i, outcome):
+        kept, pair, first, _ = outcome
+        same.append([float(kept is thing.s), float(pair is given[0]), float(first is given[1][0])])
+        if i == 5:
+            thing.s = (tg.zeros(2), tg.ones(2))
+
+    return Program(step, args, lambda: same, after=after)
+
+
 @pytest.mark.parametrize("question", ask.rows())
 def test_stores_by_two_names(answer, question):
     answer(question)
