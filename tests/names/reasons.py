@@ -15,7 +15,7 @@ MEMORY = "about the memory of PyTorch's tensors; numpy has that of these"
 ABSENT = {
     **dict.fromkeys(
         "BroadcastingList1 BroadcastingList2 BroadcastingList3 TYPE_CHECKING assert_int_or_pair boolean_dispatch "
-        "handle_torch_function reproducibility_notes sparse_support_notes tf32_notes GRID_SAMPLE_INTERPOLATION_MODES "
+        "reproducibility_notes sparse_support_notes tf32_notes GRID_SAMPLE_INTERPOLATION_MODES "
         "GRID_SAMPLE_PADDING_MODES common_notes debug_unwrap swap_in_optimizer_params_and_state".split(),
         PRIVATE,
     ),
@@ -81,6 +81,7 @@ UNASKED = {
     "torch.Tensor.symeig",
     "changes modules in place": "torch.nn.utils.convert_* torch.func.replace_all_*",
     "a prototype of PyTorch's": "*.linear_cross_entropy",
+    PRIVATE: "torch.nn.functional.handle_torch_function",
 }
 
 
