@@ -18,6 +18,7 @@ from ...tape.grad_mode import is_grad_enabled, switches
 from ...tape.nodes import AccumulateGrad, Saved
 from ...tensors.tensor import EAGER, Tensor
 from ...tracing.watch import changes, served
+from ..common.expenses import A_FUNCTION
 from ..common.tensor_memory import memory_of
 from ..common.written_code import each, lines, written
 from .deferred_calls import NOT_NOTED
@@ -272,4 +273,5 @@ def _observed(deferred: Any, otherwise: Any, loss: Any) -> None:
         observed.end()
     plan = observed.plan()
     if plan is not None:
+        deferred.segments.spend(A_FUNCTION)
         passes[:] = [_function(plan), *passes[: MOST_PASSES - 1]]

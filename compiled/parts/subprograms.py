@@ -20,6 +20,7 @@ from ...tensors.operands import PLAIN_TENSORS
 from ...tensors.tensor import EAGER
 from ...tracing.watch import A_PASS, AT_ONCE, served
 from ..common.callables import owner_of
+from ..common.expenses import A_RECORDING
 from ..guards.environment import Environment
 from ..guards.value_kinds import is_optimizer
 from ..lazy.deferred_calls import NOT_NOTED, Deferred
@@ -150,6 +151,8 @@ class Subprograms:
         deferred.settle()
         known = len(part.specialisations)
         result = served(None, interpreted, EAGER, part, *args, **kwargs)
+        if not is_known:
+            deferred.segments.spend(A_RECORDING)
         if tries is not None and not is_known:
             tries.made(len(part.specialisations) > known)
         if len(part.specialisations) > known:
