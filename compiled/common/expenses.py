@@ -9,11 +9,20 @@ has done many times the work that was spent: however it goes on, it takes little
 
 from __future__ import annotations
 
+from ...compiler.graph import Graph
+
 # Microseconds on a usual processor, as in `budget.py`.
-A_RECORDING, A_POINT, A_FUNCTION = 40_000.0, 100.0, 4_000.0
-FIRST, FIRST_A_NODE = 1_000_000.0, 6_000.0  # allowed for the steps of a model
+A_RECORDING, A_NODE, A_GRAPHS_NODE = 15_000.0, 1_200.0, 150.0  # whatever its size, of the tape, of the graph
+A_POINT, A_FUNCTION = 200.0, 4_000.0  # of the tree of events, what numpy takes longer than eager mode among it
+A_PASS, A_VISITED_NODE = 4_000.0, 1_000.0  # one that is observed
+FIRST, FIRST_A_NODE = 600_000.0, 5_000.0  # allowed for the steps of a model
 SHARE = 0.25  # of what noted steps take in eager mode that may be spent besides
 REST = 8  # times what was spent: the work after which another attempt is made; twice as long each time
+
+
+def cost_of_recording(nodes: int, graph: Graph | None) -> float:
+    """Of one that has put so many nodes on the tape; `graph` is what has come of it."""
+    return A_RECORDING + A_NODE * nodes + A_GRAPHS_NODE * (0 if graph is None else len(graph.nodes()))
 
 
 class Expenses:

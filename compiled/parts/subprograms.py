@@ -15,12 +15,13 @@ from typing import Any
 
 from ...ops.core import interpreted
 from ...ops.locks import new_lock
+from ...tape.nodes import count_now
 from ...tape.reverse import backward
 from ...tensors.operands import PLAIN_TENSORS
 from ...tensors.tensor import EAGER
 from ...tracing.watch import A_PASS, AT_ONCE, served
 from ..common.callables import owner_of
-from ..common.expenses import A_RECORDING
+from ..common.expenses import cost_of_recording
 from ..guards.environment import Environment
 from ..guards.value_kinds import is_optimizer
 from ..lazy.deferred_calls import NOT_NOTED, Deferred
@@ -149,14 +150,15 @@ class Subprograms:
         if tries is not None and not tries.is_due(part, is_known):
             return NOT_SERVED
         deferred.settle()
-        known = len(part.specialisations)
+        known, nodes = len(part.specialisations), count_now()
         result = served(None, interpreted, EAGER, part, *args, **kwargs)
-        if not is_known:
-            deferred.segments.spend(A_RECORDING)
         if tries is not None and not is_known:
             tries.made(len(part.specialisations) > known)
-        if len(part.specialisations) > known:
+        graph = part.specialisations[0].graph if len(part.specialisations) > known else None
+        if graph is not None:
             self._came_up(deferred)
+        if not is_known:
+            deferred.segments.spend(cost_of_recording(count_now() - nodes - 1, graph))
         return result
 
     def _part_of(self, whole: Any, call: int) -> Any:
