@@ -25,6 +25,7 @@ from ..common.expenses import cost_of_recording
 from ..guards.environment import Environment
 from ..guards.value_kinds import is_optimizer
 from ..lazy.deferred_calls import NOT_NOTED, Deferred
+from ..lazy.expected_ops import are_small
 from ..lazy.expected_sweep import backward_of
 from ..lazy.tiers import PartTries
 from .bound_arguments import MOST_FORMS, BoundFunctions
@@ -81,6 +82,8 @@ class Subprograms:
         """The result of ``otherwise(*args, **kwargs)``, by a program for `whole`, if there can be one."""
         if whole is AT_ONCE or whole is A_PASS:
             return otherwise(*args, **kwargs)
+        if type(whole) is FunctionType and not kwargs and _is_small_now(deferred, args):
+            return otherwise(*args)
         if not kwargs:
             here = deferred.here
             for expected in here.expected.get(id(owner_of_call(whole)), ()) if deferred.segments.are_open else ():
@@ -217,6 +220,17 @@ class Subprograms:
         self._firsts += 1
         if self._firsts <= FIRST_TIMES:
             deferred.passing = PASSING
+
+
+def _is_small_now(deferred: Deferred, args: tuple[Any, ...]) -> bool:
+    """True if operations on these few numbers are done at once: so is a function of the library, which is several."""
+    return (
+        deferred.is_idle
+        and deferred.here.event is None
+        and _are_tensors(args, None)
+        and bool(args)
+        and are_small(deferred.done_now(), args)
+    )
 
 
 def _are_tensors(args: tuple[Any, ...], kwargs: Any) -> bool:
