@@ -82,7 +82,7 @@ class Subprograms:
         """The result of ``otherwise(*args, **kwargs)``, by a program for `whole`, if there can be one."""
         if whole is AT_ONCE or whole is A_PASS:
             return otherwise(*args, **kwargs)
-        if type(whole) is FunctionType and not kwargs and _is_small_now(deferred, args):
+        if deferred.is_idle and type(whole) is FunctionType and not kwargs and _is_small_now(deferred, args):
             return otherwise(*args)
         if not kwargs:
             here = deferred.here
@@ -224,13 +224,8 @@ class Subprograms:
 
 def _is_small_now(deferred: Deferred, args: tuple[Any, ...]) -> bool:
     """True if operations on these few numbers are done at once: so is a function of the library, which is several."""
-    return (
-        deferred.is_idle
-        and deferred.here.event is None
-        and _are_tensors(args, None)
-        and bool(args)
-        and are_small(deferred.done_now(), args)
-    )
+    is_plain = deferred.here.event is None and bool(args) and _are_tensors(args, None)
+    return is_plain and are_small(deferred.done_now(), args)
 
 
 def _are_tensors(args: tuple[Any, ...], kwargs: Any) -> bool:
