@@ -15,7 +15,7 @@ from ...compiler.graph import Graph
 A_RECORDING, A_NODE, A_GRAPHS_NODE = 15_000.0, 1_200.0, 150.0  # whatever its size, of the tape, of the graph
 A_POINT, A_FUNCTION = 200.0, 4_000.0  # of the tree of events, what numpy takes longer than eager mode among it
 A_PASS, A_VISITED_NODE = 4_000.0, 1_000.0  # one that is observed
-FIRST, FIRST_A_NODE = 600_000.0, 5_000.0  # allowed for the steps of a model
+FIRST, FIRST_A_NODE = 650_000.0, 2_500.0  # allowed for the steps of a model
 SHARE = 0.25  # of what noted steps take in eager mode that may be spent besides
 REST = 8  # times what was spent: the work after which another attempt is made; twice as long each time
 
