@@ -279,7 +279,8 @@ class _Block:
         elif module is not None:
             departures.called(module)
             is_new = budget.called(module) and is_grad_enabled() and not budget.is_worth_compiling
-        return (departures.is_hopeless or is_new) and self._rest(departures, is_pass)
+        is_unwanted = departures.is_hopeless or is_new or not budget.expenses.are_allowed(budget.work)
+        return is_unwanted and self._rest(departures, is_pass)
 
     def _rest(self, departures: Departures, is_pass: bool) -> bool:
         """Go on in eager mode, if this block alone computes; True if so."""

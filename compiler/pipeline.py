@@ -152,6 +152,11 @@ class Code:
         return [*((suffix, str(stage)) for suffix, stage in stages), ("c", self.source)]
 
 
+def load_stages() -> None:
+    """Import the stages, which is put off until a graph is compiled for the first time."""
+    _ = stages.render
+
+
 @dataclass(frozen=True, eq=False)
 class Program:
     """A compiled graph with everything that led to it. A program for all sizes has in `fit` what one of them needs."""

@@ -23,6 +23,7 @@ from ...ops.spatial.convolution import conv_input_primitive, conv_primitive
 from ...tape.fused import FusedNode
 from ...tape.nodes import AccumulateGrad, PrimitiveNode, Saved, count_now
 from .classes import is_a
+from .expenses import Expenses
 
 statistics = late("statistics")
 
@@ -102,8 +103,10 @@ class Budget:
         self._kind = self._other = _Kind(_Cost())  # of the present step; of those without a module
         self.has_called = False  # the present step has called a module
         self._least: float | None = None  # work before anything is compiled; None: what a step is decides
+        self.expenses = Expenses()
         if os.environ.get("TRACEGRAD_WARM_UP") == "0":
             self._least = 0.0
+            self.expenses.are_bounded = False
         self._times: dict[bool, deque[float]] = {True: deque(maxlen=LATEST), False: deque(maxlen=LATEST)}
         self._begun: tuple[bool, float] = (True, math.nan)  # of the present step: whether it is eager, and when
 
@@ -150,6 +153,7 @@ class Budget:
         """A backward pass is noted: the step was like the latest one in eager mode."""
         self._sequence = count_now()
         self.work += self._kind.takes
+        self.expenses.noted(self._kind.takes)
         self._ended(False)
 
     def _add(self, work: float) -> None:
@@ -195,6 +199,8 @@ class Budget:
         Of models that take turns (those of a GAN) all steps count from the first one of the present kind on, and what
         is worth it for one of them is for all: a program that is compiled by halves gains little.
         """
+        if not self.expenses.are_allowed(self.work):
+            return False
         if self._least is not None:
             return self.work >= self._least
         if not self._kind.is_worth_compiling:
@@ -202,8 +208,10 @@ class Budget:
             kinds = [kind for _, kind in self._kinds.values() if kind.steps and kind.latest >= begun >= 0]
             kinds.append(self._kind)
             work = self.work - before if self._kind.steps else self._kind.work
-            if work < TO_COMPILE + TO_COMPILE_A_NODE * max(kind.nodes for kind in kinds):
+            nodes = max(kind.nodes for kind in kinds)
+            if work < TO_COMPILE + TO_COMPILE_A_NODE * nodes:
                 return False
+            self.expenses.allow(nodes)
             for kind in kinds:
                 kind.is_worth_compiling = True
         return True

@@ -18,6 +18,7 @@ from ...tape.grad_mode import is_grad_enabled, switches
 from ...tape.nodes import AccumulateGrad, Saved
 from ...tensors.tensor import EAGER, Tensor
 from ...tracing.watch import changes, served
+from ..common.expenses import A_PASS, A_VISITED_NODE
 from ..common.tensor_memory import memory_of
 from ..common.written_code import each, lines, written
 from .deferred_calls import NOT_NOTED
@@ -270,6 +271,7 @@ def _observed(deferred: Any, otherwise: Any, loss: Any) -> None:
         otherwise(loss)
     finally:
         observed.end()
+    deferred.segments.spend(A_PASS + A_VISITED_NODE * observed.nodes)
     plan = observed.plan()
     if plan is not None:
         passes[:] = [_function(plan), *passes[: MOST_PASSES - 1]]

@@ -11,6 +11,7 @@ from ...ops.callers.source_files import user_place
 from ...ops.locks import new_lock
 from ...runtime.errors import RuntimeFault
 from ..common.budget import Budget
+from ..common.expenses import A_POINT
 from ..execution.shape_cache import Programs
 from .departures import Departures, Looks
 from .event_trie import Call, Event, TrieNode, start, writes
@@ -70,7 +71,13 @@ class Segments:
                 if isinstance(event, Call) and event.numbers:
                     point.captured = (*here.captured, event)
                 here.next[key] = point
+                self.spend(A_POINT)
             return here.next[key]
+
+    def spend(self, cost: float) -> None:
+        """Something is made that has to come again to be worth its cost."""
+        if self.budget is not None:
+            self.budget.expenses.spend(cost)
 
     def numbers_vary(self, here: TrieNode, like: Hashable, key: Hashable, is_data: bool = False) -> bool:
         """True once an event has come after `here` with more different numbers than there shall be programs for.

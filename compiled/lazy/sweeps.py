@@ -98,6 +98,11 @@ class Observed:
         if self._is_plain:
             self._listen()
 
+    @property
+    def nodes(self) -> int:
+        """How many the pass goes through."""
+        return len(self._visited)
+
     def _seen(self, node: Any) -> VisitedCall | VisitedOp:
         edges: list[Tensor | int | None] = []
         for edge in node.edges:

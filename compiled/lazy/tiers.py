@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...compiler.graph import Graph, Node
-from ...compiler.pipeline import stored_key
+from ...compiler.pipeline import load_stages, stored_key
 from ...runtime.forked import Forked, can_be_forked, forked
 from ...runtime.provide import remove_private_folder
 from ...runtime.threads import usable_cpus
@@ -74,6 +74,7 @@ class Tiers:
     runs: dict[str, list[Runs]] = field(default_factory=dict)  # of programs that were built, by place
     refused: Counter[str] = field(default_factory=Counter)  # by place: how often nothing was built
     _building: dict[str, Candidate] = field(default_factory=dict)  # by key, those that have begun and are not taken
+    _copies: int = 0  # of the process that have been made
     _waiting: list[Candidate] = field(default_factory=list)  # for a processor
 
     def candidate(self, graph: Graph, place: str) -> Candidate:
@@ -134,6 +135,9 @@ class Tiers:
         while self._waiting and running < usable_cpus() - 1:
             candidate = self._waiting.pop(0)
             if candidate.copy is None and can_be_forked() and threads_are_absent():
+                if self._copies == 1:
+                    load_stages()  # once, where each further copy would
+                self._copies += 1
                 candidate.copy = forked(_building(self.programs, candidate.graph))
             running += candidate.copy is not None
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from types import MethodType
 from typing import Any
 
+from ..common.expenses import A_FUNCTION
 from ..lazy.event_trie import TrieNode
 from .expected_call import Expected, Noted, Unexpected
 from .noting import NotedSpecialisation
@@ -34,6 +35,7 @@ def put_function(
 ) -> None:  # fmt: skip
     """Keep a function for calls of what `key` stands for after `before`, as `called` wants it."""
     if of.recording.inputs.are_arguments:
+        deferred.segments.spend(A_FUNCTION)
         try:
             function = called(Expected(of, before, args, deferred, noted).function())
             before.expected[key] = [function, *before.expected.get(key, ())][:MOST_FORMS]

@@ -15,14 +15,17 @@ from typing import Any
 
 from ...ops.core import interpreted
 from ...ops.locks import new_lock
+from ...tape.nodes import count_now
 from ...tape.reverse import backward
 from ...tensors.operands import PLAIN_TENSORS
 from ...tensors.tensor import EAGER
 from ...tracing.watch import A_PASS, AT_ONCE, served
 from ..common.callables import owner_of
+from ..common.expenses import cost_of_recording
 from ..guards.environment import Environment
 from ..guards.value_kinds import is_optimizer
 from ..lazy.deferred_calls import NOT_NOTED, Deferred
+from ..lazy.expected_ops import are_small
 from ..lazy.expected_sweep import backward_of
 from ..lazy.tiers import PartTries
 from .bound_arguments import MOST_FORMS, BoundFunctions
@@ -79,6 +82,8 @@ class Subprograms:
         """The result of ``otherwise(*args, **kwargs)``, by a program for `whole`, if there can be one."""
         if whole is AT_ONCE or whole is A_PASS:
             return otherwise(*args, **kwargs)
+        if deferred.is_idle and type(whole) is FunctionType and not kwargs and _is_small_now(deferred, args):
+            return otherwise(*args)
         if not kwargs:
             here = deferred.here
             for expected in here.expected.get(id(owner_of_call(whole)), ()) if deferred.segments.are_open else ():
@@ -148,12 +153,15 @@ class Subprograms:
         if tries is not None and not tries.is_due(part, is_known):
             return NOT_SERVED
         deferred.settle()
-        known = len(part.specialisations)
+        known, nodes = len(part.specialisations), count_now()
         result = served(None, interpreted, EAGER, part, *args, **kwargs)
         if tries is not None and not is_known:
             tries.made(len(part.specialisations) > known)
-        if len(part.specialisations) > known:
+        graph = part.specialisations[0].graph if len(part.specialisations) > known else None
+        if graph is not None:
             self._came_up(deferred)
+        if not is_known:
+            deferred.segments.spend(cost_of_recording(count_now() - nodes - 1, graph))
         return result
 
     def _part_of(self, whole: Any, call: int) -> Any:
@@ -212,6 +220,12 @@ class Subprograms:
         self._firsts += 1
         if self._firsts <= FIRST_TIMES:
             deferred.passing = PASSING
+
+
+def _is_small_now(deferred: Deferred, args: tuple[Any, ...]) -> bool:
+    """True if operations on these few numbers are done at once: so is a function of the library, which is several."""
+    is_plain = deferred.here.event is None and bool(args) and _are_tensors(args, None)
+    return is_plain and are_small(deferred.done_now(), args)
 
 
 def _are_tensors(args: tuple[Any, ...], kwargs: Any) -> bool:
