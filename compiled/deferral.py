@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import sys
 import threading
 import warnings
@@ -11,7 +10,7 @@ from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import Any, TypeVar
 
-from ..ops.core import current, switch
+from ..ops.core import MAY_WAIT, current, switch
 from ..tape.anomaly import CHECKS_ALL
 from ..tape.grad_mode import is_grad_enabled
 from ..tape.reverse import backward
@@ -34,7 +33,6 @@ from .lazy.segments import Segments
 from .parts.subprograms import Subprograms
 from .verification.programs import Checks
 
-MAY_WAIT = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR  # frames that go on later
 CALLS_AFTER_BACKWARD = 16  # pieces of work, in programs without modules: then the next step has begun
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -107,6 +105,8 @@ class deferred:
 
     def __enter__(self) -> deferred:
         frame = sys._getframe(1)
+        while frame.f_globals.get("__name__") == "contextlib" and frame.f_back is not None:
+            frame = frame.f_back  # whoever has an ExitStack enter it
         self._leave_stale(frame)
         if CHECKS_ALL or current() is not EAGER or _is_observed():
             self._open.append(_Entered(frame))

@@ -293,16 +293,27 @@ class interpreting:
         switch.stack = self._before
 
 
+MAY_WAIT = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR  # frames that may go on later
+
+
+def _nothing() -> None:
+    pass
+
+
 def drop_stale_interpreters() -> None:
-    """Forget entries whose frame runs no more: whatever has kept them from being taken away, they end here."""
+    """Forget entries whose frame runs no more: whatever has kept them from being taken away, they end here, and are
+    told so where they have a method `left`."""
     stack = switch.stack
     if stack:
         running, frame = set[int](), sys._getframe(1)
         while frame is not None:
             running.add(id(frame))
             frame = frame.f_back  # type: ignore[assignment]
-        if not all(id(owner) in running for _, owner in stack):
-            switch.stack = tuple(entry for entry in stack if id(entry[1]) in running)
+        left = [entry for entry in stack if id(entry[1]) not in running and not entry[1].f_code.co_flags & MAY_WAIT]
+        if left:
+            switch.stack = tuple(entry for entry in stack if entry not in left)
+            for interpreter, _ in left:
+                getattr(interpreter, "left", _nothing)()
 
 
 class Direct(Protocol):

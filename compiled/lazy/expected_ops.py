@@ -60,6 +60,10 @@ class NotingTape(Tape):
         super().__init__(below, make)
         self._deferred = below
 
+    def left(self) -> None:
+        """The frame that has entered the block is over: what is pending is computed."""
+        self._deferred.settle()
+
     def apply(self, primitive: Primitive, operands: Sequence[Any], params: Params) -> Any:
         deferred = self._deferred
         if deferred.here.event is None and are_small(deferred.done_now(), operands, params):
