@@ -296,13 +296,8 @@ class interpreting:
 MAY_WAIT = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR  # frames that may go on later
 
 
-def _nothing() -> None:
-    pass
-
-
 def drop_stale_interpreters() -> None:
-    """Forget entries whose frame runs no more: whatever has kept them from being taken away, they end here, and are
-    told so where they have a method `left`."""
+    """Forget entries whose frame runs no more, whatever has kept them from being taken away; `left` tells them."""
     stack = switch.stack
     if stack:
         running, frame = set[int](), sys._getframe(1)
@@ -313,7 +308,8 @@ def drop_stale_interpreters() -> None:
         if left:
             switch.stack = tuple(entry for entry in stack if entry not in left)
             for interpreter, _ in left:
-                getattr(interpreter, "left", _nothing)()
+                if hasattr(interpreter, "left"):
+                    interpreter.left()
 
 
 class Direct(Protocol):
