@@ -4,7 +4,7 @@ without a look at every guard, everything else is looked at."""
 import pytest
 
 from tracegrad.compiled.guards.option_numbers import OptionNumbers
-from tracegrad.compiled.parts.noting import NotedSpecialisation
+from tracegrad.compiled.parts.guard_looks import Looks
 
 CALLS, FIRST = 16, 9  # calls, and the first of them before which something else than numbers is written
 
@@ -49,10 +49,10 @@ class Case:
         self.model = tg.nn.Linear(3, 3)
         self.late = tg.nn.Parameter(tg.ones(3))
         self.optimizer = getattr(tg.optim, kind)(self.model.parameters(), lr=0.1)
-        self.calls = 0
+        self.calls = []
 
     def step(self, x):
-        self.calls += 1  # so that Python runs
+        self.calls.append(len(self.calls))  # so that Python runs
         group(self)["lr"] *= 0.9
         self.optimizer.zero_grad()
         loss = self.model(x).square().mean() + (self.late * x).sum()
@@ -89,8 +89,8 @@ def schedulers(tg, optimizer):
 
 def counted_looks(monkeypatch):
     looks = []
-    looked = NotedSpecialisation.has_looked
-    monkeypatch.setattr(NotedSpecialisation, "has_looked", lambda self, call: looks.append(self) or looked(self, call))
+    looked = Looks.hold
+    monkeypatch.setattr(Looks, "hold", lambda self: looks.append(self) or looked(self))
     return looks
 
 

@@ -116,7 +116,7 @@ class Case:
         self.late = tg.nn.Parameter(tg.ones(3))
         self.optimizer = getattr(tg.optim, kind)(self.model.parameters(), lr=0.1, **OPTIONS[kind])
         self.handles = []
-        self.calls = 0
+        self.calls = []
 
     def other_groups(self):
         return type(self.optimizer)(self.model.parameters(), lr=0.4).param_groups
@@ -126,7 +126,7 @@ class Case:
             self.handles.pop().remove()
 
     def step(self, x):
-        self.calls += 1
+        self.calls.append(len(self.calls))
         self.optimizer.zero_grad()
         out = self.model(x)
         self.other.centre = 0.5 * self.other.centre + 0.5 * out.detach().mean(0)

@@ -228,7 +228,7 @@ def appended_number(tg, x):
 
 
 def dict_written(tg, x):
-    TABLE["n"] = len(TABLE)
+    TABLE["n"] = [len(TABLE)]
     return x
 
 
@@ -238,7 +238,7 @@ def attribute_kept(tg, x):
 
 
 def attribute_counted(tg, x):
-    HOLDER.n += 1  # here
+    HOLDER.n = (HOLDER.n,)  # here
     return x
 
 

@@ -81,12 +81,13 @@ ACTS = {
 class Step:
     def __init__(self, tg, before, act):
         tg.manual_seed(0)
-        self.tg, self.before, self.act, self.n = tg, before, act, 0
+        self.tg, self.before, self.act, self.n, self.calls = tg, before, act, 0, []
         self.memory, self.held = tg.linspace(0, 1, 18).reshape(6, 3), tg.zeros(1)
         self.index, self.counts = tg.tensor([3, 1, 0, 2, 4]), tg.zeros(1, dtype=tg.long)
         self.weight = tg.full((3, 2), 0.5, requires_grad=True)
 
     def step(self, x):
+        self.calls.append(self.n)  # no replay does that
         self.n += 1
         self.before(self, x)
         out = self.act(self, x)
@@ -139,6 +140,7 @@ def counted(tg, monkeypatch, act, calls=4):
         monkeypatch.setattr(kind, name, counting)
 
     def inner(x):
+        t.calls.append(t.n)
         t.n += 1
         t.before(t, x)
         return (t.act(t, x).sum() + t.held.sum()).item()

@@ -155,33 +155,33 @@ def logged(tg):
     return Program(step, batches(tg, 3), lambda: records)
 
 
-@ask.rerecord()
+@ask.replay(calls=9, c_calls=7)  # the first shows that it counts
 def global_counter(tg):
     """Does a global counter count?"""
     globals()["COUNT"] = 0
 
     def step(x):
         global COUNT
-        COUNT += 1  # here
+        COUNT += 1
         return x * COUNT
 
     return Program(step, batches(tg, 3), lambda: COUNT)
 
 
-@ask.rerecord()
+@ask.replay(specialisations=2, calls=9, c_calls=6)
 def counter_in_a_closure(tg):
     """Does a nonlocal counter count, and every second call do something else?"""
     calls = 0
 
     def step(x):
         nonlocal calls
-        calls += 1  # here
+        calls += 1
         return x * 2 if calls % 2 else x - 1
 
     return Program(step, batches(tg, 3), lambda: calls)
 
 
-@ask.rerecord()
+@ask.replay(calls=9, c_calls=7)  # the first shows that it counts
 def counter_in_an_attribute(tg):
     """Does `self.steps += 1` in a trainer count?"""
 
@@ -191,7 +191,7 @@ def counter_in_an_attribute(tg):
             self.weight = ramp(tg, 3)
 
         def step(self, x):
-            self.steps += 1  # here
+            self.steps += 1
             self.weight.add_(x / self.steps)
             return self.weight.sum()
 
@@ -199,7 +199,7 @@ def counter_in_an_attribute(tg):
     return Program(trainer.step, batches(tg, 3), lambda: (trainer.steps, trainer.weight))
 
 
-@ask.rerecord()
+@ask.replay(calls=9, c_calls=7)  # the first shows that it counts
 def counter_in_a_module(tg):
     """Does a module that counts its calls in forward count?"""
 
@@ -210,7 +210,7 @@ def counter_in_a_module(tg):
             self.calls = 0
 
         def forward(self, x):
-            self.calls += 1  # here
+            self.calls += 1
             return self.fc(x) * self.calls
 
     model = Model()
