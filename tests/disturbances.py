@@ -10,7 +10,7 @@ TARGETS = [0, 3, 1, 2, 0]
 
 
 class Training:
-    """A step that counts, so that Python runs at each call; `things` are what a disturbance can get hold of."""
+    """A step that notes its calls, so that Python runs at each call; `things` are what a disturbance can get hold of."""
 
     def __init__(self, tg, disturb, looks=False):
         tg.manual_seed(0)
@@ -21,10 +21,12 @@ class Training:
         self.weight = self.model[0].weight
         self.other = ramp(tg, 6, 3)
         self.n = 0
+        self.calls = []
         self.kept = []
 
     def step(self, x):
         self.n += 1
+        self.calls.append(self.n)
         self.at("start", x)
         self.optimizer.zero_grad()
         loss = self.loss(x)
