@@ -305,11 +305,10 @@ def drop_stale_interpreters() -> None:
             running.add(id(frame))
             frame = frame.f_back  # type: ignore[assignment]
         left = [entry for entry in stack if id(entry[1]) not in running and not entry[1].f_code.co_flags & MAY_WAIT]
-        if left:
-            switch.stack = tuple(entry for entry in stack if entry not in left)
-            for interpreter, _ in left:
-                if hasattr(interpreter, "left"):
-                    interpreter.left()
+        switch.stack = tuple(entry for entry in stack if entry not in left)
+        for interpreter, _ in left:
+            if hasattr(interpreter, "left"):
+                interpreter.left()
 
 
 class Direct(Protocol):
