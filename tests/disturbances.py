@@ -10,7 +10,7 @@ TARGETS = [0, 3, 1, 2, 0]
 
 
 class Training:
-    """A step that notes its calls, so that Python runs at each call; `things` are what a disturbance can get hold of."""
+    """A step that notes its calls, so that Python runs at each; `things` are what a disturbance can get hold of."""
 
     def __init__(self, tg, disturb, looks=False):
         tg.manual_seed(0)
