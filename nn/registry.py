@@ -11,7 +11,7 @@ from ..tracing.counted import Counted
 from ..tracing.eager_compiler import what_is_compiled
 from ..tracing.entries import TableRead
 from ..tracing.stored_places import stored_places
-from ..tracing.watch import WatchedDict, changes, declare_store, watcher
+from ..tracing.watch import WatchedDict, changes, watcher
 from .calls.everywhere import as_registered
 from .option import Option
 from .parameter import Buffer, Parameter
@@ -181,22 +181,13 @@ class Registry(Counted):
                     f"cannot assign '{type(value).__name__}' as buffer '{name}' "
                     "(torch.nn.Buffer, torch.Tensor or None expected)"
                 )
-            value = as_registered("buffer", self, name, value)
-            self._bind_buffer(name, value)
+            value = self._buffers[name] = as_registered("buffer", self, name, value)
             if isinstance(value, Buffer):
                 left_out = self._non_persistent_buffers_set
                 (left_out.discard if value.persistent else left_out.add)(name)  # type: ignore[attr-defined]
         else:
             return False
         return True
-
-    def _bind_buffer(self, name: str, value: Any) -> None:
-        is_tensor = type(value) is Tensor and type(self._buffers[name]) is Tensor
-        if is_tensor and (is_made_here(self) or declare_store(self, name)):
-            dict.__setitem__(self._buffers, name, value)  # as each replay does
-            changes.count += 1
-        else:
-            self._buffers[name] = value
 
     def _forget(self, name: str, keep: str) -> None:
         """Take `name` away everywhere but in the registry `keep`."""

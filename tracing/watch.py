@@ -33,10 +33,6 @@ class Watcher(Protocol):
     def read_of(self, kind: str) -> None:
         """The program depends on what `changes` counts under the name `kind`."""
 
-    def tensor_stored(self, owner: Any, name: str) -> bool:
-        """A tensor takes the place of another one in an attribute that is kept past the object's ``__dict__``; False if
-        no replay would do the same."""
-
     def made(self, tensor: Any) -> None:
         """A new tensor object exists."""
 
@@ -239,12 +235,6 @@ def declare_set(describe: str, get: Callable[[], Any], value: Any) -> bool:
     if same:
         _local.watcher.read(describe, get, before)
     return same
-
-
-def declare_store(owner: Any, name: str) -> bool:
-    """Say that a tensor takes the place of another one in an attribute of `owner`; False if a recording cannot have
-    that, or if nobody listens."""
-    return _local.watcher is not None and _local.watcher.tensor_stored(owner, name)
 
 
 def _declare_entries(entries: dict[Any, Any]) -> None:

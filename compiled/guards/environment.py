@@ -225,11 +225,6 @@ class Environment:
         self._repeated.add(self.facts[-1])
         self._sort()
 
-    def names(self, owner: Any, name: str) -> bool:
-        """True for an attribute that code that was found names."""
-        sources = (fact.source for fact in self.facts)
-        return any(type(at) is Attribute and at.owner is owner and at.name == name for at in sources)
-
     def mentions(self, name: str) -> bool:
         """True if any code that was found mentions the variable, attribute or keyword."""
         keywords = (const for code in self._reach.codes for const in code.co_consts if is_a(const, tuple))

@@ -301,9 +301,6 @@ class Recording:
     def transient_because(self, reason: str) -> None:
         self.transient = reason
 
-    def tensor_stored(self, owner: Any, name: str) -> bool:
-        return self.environment.names(owner, name)
-
     def made(self, tensor: Tensor) -> None:
         self.own[id(tensor)] = weakref.ref(tensor)
 

@@ -286,7 +286,7 @@ def tensor_stored_in_an_attribute(tg):
     return Program(step, batches(tg, 3), lambda: model.hidden)
 
 
-@ask.replay(specialisations=2, calls=8)
+@ask.rerecord()
 def buffer_rebound_inside(tg):
     """Does a module that rebinds its own buffer in forward carry it on?"""
 
@@ -296,7 +296,7 @@ def buffer_rebound_inside(tg):
             self.register_buffer("running", tg.zeros(3))
 
         def forward(self, x):
-            self.running = self.running * 0.9 + x * 0.1
+            self.running = self.running * 0.9 + x * 0.1  # here
             return x - self.running
 
     model = Model()
