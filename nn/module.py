@@ -73,7 +73,6 @@ class Module(StateHooks, Calling):
         attributes=True,
         apart=frozenset({*REGISTRIES, *STATE_HOOKS, "_non_persistent_buffers_set", "training"}),
         parts=_parts,
-        tensors_in=("_buffers",),
     )
     _derived: tuple[str, ...] = ()  # properties that are attributes in PyTorch, and stand in files
     _version = 1  # of the state's layout; subclasses that change theirs count up

@@ -25,22 +25,13 @@ def naming(module: Any, run: Callable[[str], Any]) -> Any:
     try:
         try:
             _outermost.paths = {id(below): path for path, below in module.named_modules()}
-            for path, tensor in module.named_parameters():
+            for path, tensor in (*module.named_parameters(), *module.named_buffers()):
                 tensor.label = path
-            _name_buffers(_outermost.paths, module)
             return run("")
         finally:
             _outermost.paths = None
     finally:
         _outermost.paths = None  # an interrupt may come in the line before
-
-
-def _name_buffers(paths: dict[int, str], module: Any) -> None:
-    """Past what a look through them declares: a call that reads a buffer by name does not depend on the others."""
-    for below in module.modules():
-        for name, tensor in dict.items(below.__dict__["_buffers"]):
-            if tensor is not None:
-                tensor.label = f"{paths[id(below)]}.{name}".removeprefix(".")
 
 
 def note_made(module: Any) -> None:

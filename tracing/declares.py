@@ -20,7 +20,6 @@ class Declares:
     counter: str = ""
     attributes: bool = False
     apart: frozenset[str] = frozenset()  # declared when they are read, or of no influence on what is computed
-    tensors_in: tuple[str, ...] = ()  # dicts among the attributes, where setting an attribute may put a tensor
     parts: Callable[[Any], list[Any]] = _nothing  # what methods come to from the object without naming it
     made_of: Callable[[Any], list[Any]] | None = None  # the objects whose identities count, in order
     is_counted: Callable[[Any], bool] = lambda value: True  # False if something may change without being counted

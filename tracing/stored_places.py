@@ -19,7 +19,7 @@ from .counts import changes
 _Key = tuple[int, str]
 _NOTHING: frozenset[str] = frozenset()
 _AGAIN_AND_AGAIN = 8  # times
-_NEW: Any = type  # what was in an attribute that was not there: it can be called, too
+_ABSENT = object()
 _MOST_COUNTED = 4096  # attributes of which it is known how often they were set
 _UNKNOWN: tuple[None, frozenset[str]] = (None, _NOTHING)
 
@@ -64,10 +64,11 @@ class StoredPlaces:
 
     def store(self, owner: Any, name: str, value: Any) -> None:
         """What ``setattr(owner, name, value)`` does, for what is no parameter, buffer or module."""
-        before = object.__getattribute__(owner, "__dict__").get(name, _NEW)
+        before = object.__getattribute__(owner, "__dict__").get(name, _ABSENT)
         object.__setattr__(owner, name, value)
-        # What can be called may hide a method, which programs look for among the names of an object.
-        if callable(before) or callable(value) or self._counts_as_change(owner, name):
+        # A new name, or what can be called, may hide a method, which programs look for among the names of an object.
+        is_loud = before is _ABSENT or callable(before) or callable(value)
+        if is_loud or self._counts_as_change(owner, name):
             changes.count += 1  # afterwards: who looks at a guard in between must look again
 
     def _counts_as_change(self, owner: Any, name: str) -> bool:

@@ -26,7 +26,7 @@ def cost_of_recording(nodes: int, graph: Graph | None) -> float:
 
 
 class Expenses:
-    """Of one program, with the work at which it was looked at last."""
+    """The sum of what one program has spent since its latest rest, and when the present rest ends."""
 
     def __init__(self) -> None:
         self.are_bounded = True

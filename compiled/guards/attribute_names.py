@@ -12,7 +12,6 @@ import types
 from collections.abc import Iterable, Iterator, Set
 from typing import Any
 
-from ...tracing.declares import declares
 from ..common.classes import is_a
 from .bytecode import attribute_names, nested
 from .class_members import ASKING, functions_of, is_method, is_used
@@ -52,10 +51,8 @@ def are_read_past(name: str, names: Set[str]) -> bool:
 
 
 def instance_names(value: Any) -> list[str]:
-    """Instance attributes, slots, buffers of modules, and what classes that are no C define besides methods."""
-    own, declared = list(own_attributes(value) or ()), declares(type(value))
-    for table in () if declared is None else declared.tensors_in:
-        own += own_attributes(value).get(table, ())
+    """Instance attributes, slots, and what classes that are no C define besides methods."""
+    own = list(own_attributes(value) or ())
     for base in type(value).__mro__[:-1]:
         own += slots(base)  # also those that are empty, which nothing else notices being filled
         if is_users(base) or is_of_python(base):

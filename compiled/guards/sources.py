@@ -255,8 +255,6 @@ class Attribute(_OfObject):
         own = own_attributes(value)
         if type(own) in (dict, CountingDict) and name in own:
             return Storage("entry", own, name) if own[name] is now else None
-        if (table := table_with(value, name)) is not None and dict.get(table, name) is now:
-            return Storage("entry", table, name)
         for base in value.__mro__ if is_a(value, type) else type(value).__mro__:
             if name in vars(base):
                 found = vars(base)[name]
@@ -276,14 +274,6 @@ class Attribute(_OfObject):
     def rebind(self, value: Any) -> None:
         if value is not MISSING:
             setattr(self.owner, self.name, value)
-
-
-def table_with(owner: Any, name: str) -> Any:
-    """The dict in an object of the library's in which an attribute is that is a tensor; None if there is none."""
-    declared, own = declares(type(owner)), own_attributes(owner)
-    if declared is None or own is None or name in own:
-        return None
-    return next((own[table] for table in declared.tensors_in if name in own.get(table, ())), None)
 
 
 def _is_in_dict(value: Any, name: str) -> bool:

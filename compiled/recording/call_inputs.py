@@ -12,14 +12,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...tensors.tensor import Tensor
-from ...tracing.declares import declares
 from ..common.argument_names import argument_names
 from ..common.classes import is_a
 from ..common.pytree import Excerpt, Path
 from ..guards.argument_reads import Reads, reads_of_arguments
 from ..guards.environment import Environment
 from ..guards.sources import NOT_THERE, Source
-from ..guards.value_kinds import own_attributes
 from .substitution import Key, NumberLocation, found_in, inner_key, key_at
 
 Args = tuple[Any, ...]
@@ -187,10 +185,7 @@ def _leads_by(environment: Environment, way: Any, value: Any, keys: set[Key], be
         places = [at for at, item in enumerate(way) if item is value]
         return all(_is_found_only(environment, way, keys, ("in", at, *below)) for at in places)
     if not is_a(way, (list, dict)):
-        declared = declares(type(way))
-        tables = [own_attributes(way)[table] for table in declared.tensors_in] if declared is not None else []
-        held = [("entry", id(table), name) for table in tables for name in table if dict.get(table, name) is value]
-        return bool(held) and all((*key, *below) in keys for key in held)
+        return False
     items = [*(way.items() if is_a(way, dict) else enumerate(way))]
     found = [inner_key(way, None, at) for at, item in items if item is value]
     return all(key is not None and (*key, *below) in keys for key in found)

@@ -267,8 +267,8 @@ class Recording:
     # -------------------------------------------------------------------------------------------- watching (Watcher)
 
     def read(self, describe: str, get: Callable[[], Any], value: Any) -> None:
-        if is_a(value, Number) or id(value) in self.environment.as_arguments or self.is_own(value):
-            return  # it is found where it came from, or the call has put it there
+        if is_a(value, Number):
+            return  # it is found where it came from
         if is_a(get, SameEntries):  # which modules read again and again
             if get in self._entries:
                 return

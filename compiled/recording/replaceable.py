@@ -15,7 +15,7 @@ from ...tracing.declares import declares
 from ..common.classes import is_a
 from ..common.pytree import containers, filled, is_finite
 from ..guards.environment import Environment
-from ..guards.sources import Attribute, Cell, Source, Variable, counts_changes, table_with
+from ..guards.sources import Attribute, Cell, Source, Variable, counts_changes
 from ..guards.states import state
 from ..guards.value_guard import ValueGuard
 from ..guards.value_kinds import own_attributes
@@ -43,8 +43,8 @@ def is_replaceable(source: Source) -> bool:
 
 
 def is_of_module(source: Source) -> bool:
-    """True for an attribute of a module that is in its ``__dict__``."""
-    return type(source) is Attribute and counts_changes(source.owner) and table_with(source.owner, source.name) is None
+    """True for an attribute of a module."""
+    return type(source) is Attribute and counts_changes(source.owner)
 
 
 def _is_plain_attribute(owner: Any, name: str) -> bool:
@@ -55,7 +55,7 @@ def _is_plain_attribute(owner: Any, name: str) -> bool:
         is_plain = kind.__setattr__ is object.__setattr__ and not is_a(owner, (*_NAMESPACES, Tensor))
     else:
         is_plain = declared.counter == "modules" and counts_changes(owner)
-    if not is_plain or (name not in (own_attributes(owner) or ()) and table_with(owner, name) is None):
+    if not is_plain or name not in (own_attributes(owner) or ()):
         return False
     return not any(hasattr(vars(base).get(name), "__set__") for base in kind.__mro__)
 

@@ -31,7 +31,7 @@ from .substitution import NumberLocation, key_at
 from .symbolic_inputs import SymbolicInputs
 from .validity import refusal
 
-ADVICE = "A compiled step repeats what it computes, not what it does to Python objects: return the value."
+_ADVICE = "A compiled step repeats what it computes, not what it does to Python objects: return the value."
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +136,7 @@ class _Stores:
             items = []
         if not items:
             if fact.holds():
-                raise refusal(f"the function changes {fact.name}, which outlives the call", f"at {fact.line}", ADVICE)
+                raise refusal(f"the function changes {fact.name}, which outlives the call", f"at {fact.line}", _ADVICE)
             return []
         before = copy.copy(fact.value)
         for item in tensors:

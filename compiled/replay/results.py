@@ -131,7 +131,7 @@ class Results:
                 placed[leaf] = leaf.fill(fresh, call_arguments)
             return placed[leaf]
 
-        made: dict[int, Any] | None = {} if self.stored else None
+        made: dict[int, Any] = {}  # nor are two lists made of one
         result = rebuilt(self.tree, fill, made)
         for store, tree in self.stored:
             store(rebuilt(tree, fill, made))

@@ -177,6 +177,22 @@ def a_tuple_that_was_there(tg):
     return Program(step, args, lambda: same, after=after)
 
 
+@ask.replay(calls=6)
+def a_container_returned_twice(tg):
+    """Is a list or dict that is in a result twice one object?"""
+    same = []
+
+    def step(x):
+        rows, named = [x * 2], {"x": x + 1}
+        return rows, (rows, named), {"again": named}
+
+    def after(i, outcome):
+        rows, (again, named), held = outcome
+        same.append([float(rows is again), float(named is held["again"]), float(rows is named)])
+
+    return Program(step, lambda i: (batch(tg, i % 3, 2),), lambda: same, after=after)
+
+
 @pytest.mark.parametrize("question", ask.rows())
 def test_stores_by_two_names(answer, question):
     answer(question)
