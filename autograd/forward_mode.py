@@ -26,7 +26,7 @@ from ..tape.reverse import grad_within
 from ..tape.saved import packing, without_hooks
 from ..tape.tangents import Level, Region, levels
 from ..tape.tape import Tape
-from ..tracing.watch import set_server, watcher
+from ..tracing.watch import watcher
 
 Tangents = Mapping[int, Any]  # of the operands that have one, by their places
 #: The cotangents of an operation's operands for those of its results; None where there is none.
@@ -217,7 +217,6 @@ class OpenLevel:
         frame = sys._getframe()
         while frame.f_back is not None:
             frame = frame.f_back
-        self._server = set_server(None)  # pieces of work that are programs of their own would have no tangents
         switch.stack = (*switch.stack, (self.tape, frame))
         levels.open = self.level
 
@@ -233,4 +232,3 @@ class OpenLevel:
         """Forget all tangents."""
         levels.open = None
         switch.stack = tuple(entry for entry in switch.stack if entry[0] is not self.tape)
-        set_server(self._server)

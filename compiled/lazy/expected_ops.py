@@ -58,14 +58,14 @@ class NotingTape(Tape):
 
     def __init__(self, below: Deferred) -> None:
         super().__init__(below, make)
-        self._deferred = below
+        self.noting = below  # tapes around it, which have the same interpreter below, do not have this
 
     def left(self) -> None:
         """The frame that has entered the block is over: what is pending is computed."""
-        self._deferred.settle()
+        self.noting.settle()
 
     def apply(self, primitive: Primitive, operands: Sequence[Any], params: Params) -> Any:
-        deferred = self._deferred
+        deferred = self.noting
         if deferred.here.event is None and are_small(deferred.done_now(), operands, params):
             return EAGER.apply(primitive, operands, params)
         if primitive.is_view and self._shows_at_once(operands[0]):
@@ -88,7 +88,7 @@ class NotingTape(Tape):
 
     def _shows_at_once(self, x: Any) -> bool:
         """True for the operand of a view op that eager mode may do: what is there, and is not to be written."""
-        deferred = self._deferred
+        deferred = self.noting
         if type(x) not in PLAIN_TENSORS or not deferred.shows_what_is_there(x):
             return False
         return not (deferred.here.writes and deferred.concerns(x))
@@ -99,32 +99,32 @@ class NotingTape(Tape):
 
     def does_at_once(self, size: int) -> bool:
         """True if what computes so many numbers from what is there is done now."""
-        return size <= SMALL and self._deferred.is_idle and self._deferred.here.event is None
+        return size <= SMALL and self.noting.is_idle and self.noting.here.event is None
 
     def works_now(self, *tensors: Any) -> bool:
         """True if nothing is put off and what is done with these tensors is done now."""
-        deferred = self._deferred
+        deferred = self.noting
         return deferred.here.event is None and are_small(deferred.done_now(), tensors)
 
     def is_there(self, x: Any) -> bool:
         """True if something is put off, and a look at the numbers of `x` need not end that."""
-        return self._deferred.here.event is not None and not self._deferred.is_awaited(x)
+        return self.noting.here.event is not None and not self.noting.is_awaited(x)
 
     def reads_now(self, *tensors: Any) -> bool:
         """True if elements of these tensors may be copied now."""
-        is_awaited = self._deferred.is_awaited
+        is_awaited = self.noting.is_awaited
         return not any(map(is_awaited, tensors))
 
     def writes_now(self, target: Any, *values: Any) -> bool:
         """True if a few numbers that are there may be copied to `target`'s memory now: noting this takes longer."""
-        deferred = self._deferred
+        deferred = self.noting
         if target.ndarray.size > FEW or deferred.concerns(target):
             return False
         return not any(map(deferred.is_awaited, values))
 
     def shows_what_is_there(self, x: Tensor) -> bool:
         """True if a view of `x` is taken at once."""
-        return self._deferred.shows_what_is_there(x)
+        return self.noting.shows_what_is_there(x)
 
 
 def _key(deferred: Deferred, primitive: Primitive, operands: Sequence[Any], params: Params) -> Hashable:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from ...ops.core import interpreted
+from ...ops.core import current, interpreted
 from ...ops.locks import new_lock
 from ...tape.nodes import count_now
 from ...tape.reverse import backward
@@ -79,7 +79,13 @@ class Subprograms:
     def serve(
         self, deferred: Deferred, whole: Any, otherwise: Callable[..., Any], args: tuple[Any, ...], kwargs: Any
     ) -> Any:
-        """The result of ``otherwise(*args, **kwargs)``, by a program for `whole`, if there can be one."""
+        """The result of ``otherwise(*args, **kwargs)``, by a program for `whole`, if there can be one.
+
+        An interpreter that has been put around `deferred` since (slices of a batch, tangents, tensors without numbers)
+        has to see each op, and hands it arrays that may stand for others: within it no piece of work is a program.
+        """
+        if getattr(current(), "noting", None) is not deferred:
+            return otherwise(*args, **kwargs)
         if whole is AT_ONCE or whole is A_PASS:
             return otherwise(*args, **kwargs)
         if deferred.is_idle and type(whole) is FunctionType and not kwargs and _is_small_now(deferred, args):
