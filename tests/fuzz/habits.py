@@ -379,7 +379,9 @@ HABITS = {
         "power = 0.5 * i|power = tg.tensor(0.25 * i)|power = 1 + i % 2",
         "tg.func.grad(square_sum)({y}.detach())|tg.func.vmap(lambda p: p * power)({y}.reshape(-1))|tg.func.jacrev(lambda p: p.reshape(-1)[:1] * power)({y}.detach())|tg.autograd.functional.jacobian(square_sum, {y}.detach())|tg.func.vjp(square_sum, {y}.detach())[0]|square_sum({y})"
         "|tg.func.jvp(square_sum, ({y}.detach(),), (tg.ones_like({y}),))[1]|tg.autograd.functional.hvp(square_sum, {y}.detach(), tg.ones_like({y}))[1]|tg.utils.checkpoint.checkpoint(square_sum, {y}, use_reentrant=False)|tg.utils.checkpoint.checkpoint(lambda p: p.tanh() * power, {y}, use_reentrant=False)"
-        "|tg.func.grad_and_value(square_sum)({y}.detach())[1]|tg.func.grad(lambda p: tg.func.grad(square_sum)(p).sum())({y}.detach())|tg.func.vmap(square_sum)(tg.stack([{y}, {y} * 2]))",
+        "|tg.func.grad_and_value(square_sum)({y}.detach())[1]|tg.func.grad(lambda p: tg.func.grad(square_sum)(p).sum())({y}.detach())|tg.func.vmap(square_sum)(tg.stack([{y}, {y} * 2]))"
+        "|tg.func.vmap(lambda p: tg.softmax(p, 0) * power)(tg.stack([{y}.reshape(-1), {y}.reshape(-1) * 2]))"
+        "|tg.func.vmap(tg.func.grad(lambda p: tg.nn.functional.gelu(p).sum() * power))(tg.stack([{y}.detach(), {y}.detach() * 2]))",
         ("power",),
         "power = power * 0.5",
         outcome="power",
