@@ -22,6 +22,7 @@ from ..ops.types import NUMBERS, DType, Type, bool_, broadcast_shapes
 from ..ops.views import write_through
 from ..tape.grad_mode import is_grad_enabled, switches
 from ..tape.nodes import PrimitiveNode
+from ..tape.selected import declare_write_to_picked
 from ..tape.tangents import levels
 from ..tracing.watch import declare_write, watcher
 from .data import fitting
@@ -36,6 +37,7 @@ def assign(target: Any, value: Any, title: str = "") -> Any:
     """
     if _is_plain_write(target, value):
         return _written_plainly(target, value)
+    declare_write_to_picked(target.buffer)
     of: Type = target.type_
     value = _fitting(value, of)
     require_writable(target)

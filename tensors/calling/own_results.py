@@ -10,6 +10,7 @@ import numpy as np
 
 from ...ops.array import Array
 from ...ops.types import DType
+from ...tape.selected import is_picked
 from ..device import device
 from ..layouts.formats import layout
 from ..size import Size
@@ -32,7 +33,7 @@ def own(out: Any, operands: Sequence[Any]) -> Any:
         if _collect(operands, known):
             shown = Counter(id(x.buffer) for x in results)
             for x in views:
-                if shown[id(x.buffer)] == 1 and id(x.buffer) not in known:
+                if shown[id(x.buffer)] == 1 and id(x.buffer) not in known and not is_picked(x.buffer):
                     x._base = None
                     x.viewed_without_grad = False
     return out
