@@ -21,6 +21,7 @@ from ..ops.comparison import where
 from ..ops.complex_numbers.parts import real
 from ..ops.core import Params, Primitive, current, switch
 from ..ops.pointwise import cast
+from ..ops.sources import zeros
 from ..ops.types import Type, bool_
 from ..ops.vjp import pull_back, pull_back_all, unbroadcast
 from ..tracing.watch import declare_hook
@@ -31,6 +32,7 @@ from .saved import HandedOut, PastVersions, SavedTensor, saved
 from .saved import Saved as Saved
 from .saved_names import KEPT, OUT, saved_properties
 from .saved_names import SECOND_BACKWARD as SECOND_BACKWARD
+from .tangents import levels
 
 _sequence: Any = itertools.count()
 
@@ -336,6 +338,8 @@ def _size(of: tuple[int, tuple[int, ...]]) -> int:
 
 def by_zero(gradient: Any, g: Any, node: PrimitiveNode) -> Any:
     """`gradient`, which depends on the result of `node` with a derivative of zero; `g` has that result's type."""
+    if not switch.stack and levels.open is None:
+        return _ByZero.of(gradient, g, node)
     result = g.detach()
     result.attach(node, 0)
     shape, of = gradient.ndarray.shape, result.ndarray.shape
@@ -343,6 +347,28 @@ def by_zero(gradient: Any, g: Any, node: PrimitiveNode) -> Any:
     signs = cast(sign(real(result)), g.dtype) if g.ndarray.dtype.kind == "c" else sign(result)
     share = unbroadcast(signs, shape if pointwise else ())  # a number where the result has other elements
     return where(current().constant(True, bool_), gradient, share)
+
+
+class _ByZero(Node):
+    """What a gradient is of the result of the operation that it belongs to: no numbers are computed for that."""
+
+    type: Type  # of the result
+
+    @staticmethod
+    def of(gradient: Any, g: Any, node: PrimitiveNode) -> Any:
+        """`gradient` with an edge to the result of `node`, which has the type of `g`."""
+        title = node.title.removesuffix("0")
+        title = "ThresholdBackward" if title == "ReluBackward" else title
+        behind: Any = object.__new__(class_called(_ByZero, f"{title}Backward0"))
+        behind.edges = (gradient.gradient_edge(), Edge(node))
+        behind.shown_edges = (g.gradient_edge(), behind.edges[1])
+        behind.sequence, behind.type = next(_sequence), g.type_
+        out = gradient.detach()
+        out._node = behind
+        return out
+
+    def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
+        return [cotangents[0], zeros(self.type) if wanted[1] else None]
 
 
 class _Plan(NamedTuple):
