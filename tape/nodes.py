@@ -7,7 +7,6 @@ name, and nothing else; the engine (`engine.py`) walks the nodes backwards.
 from __future__ import annotations
 
 import itertools
-import math
 import types
 import weakref
 from collections import OrderedDict
@@ -25,9 +24,10 @@ from ..ops.sources import zeros
 from ..ops.types import Type, bool_
 from ..ops.vjp import pull_back, pull_back_all, unbroadcast
 from ..tracing.watch import declare_hook
+from .at_once import gradients_at_once, size_of_second
 from .grad_mode import switches
 from .handles import RemovableHandle, add_hook
-from .needs import Needs, known_of, needs_of
+from .needs import Needs, known_of, needs_of, saves_some
 from .saved import HandedOut, PastVersions, SavedTensor, saved
 from .saved import Saved as Saved
 from .saved_names import KEPT, OUT, saved_properties
@@ -45,6 +45,7 @@ class Edge(NamedTuple):
 
 
 NO_EDGE = Edge(None)
+new_edge = tuple.__new__  # which a NamedTuple's own constructor calls, too
 #: Operations whose name in PyTorch tells where they are.
 _WRITTEN_IN_CPP = frozenset({"AccumulateGrad", "CopyBackwards", "CopySlices"})
 
@@ -212,11 +213,7 @@ class PrimitiveNode(Node):
         self.primitive = primitive
         self.params = params
         self.known = known_of(operands, out, needs_of(primitive, on))
-        # A constant operand counts as saved, too: PyTorch frees it like a tensor.
-        self.saves = False
-        for value in self.known.values():
-            if isinstance(value, (SavedTensor, np.generic)):
-                self.saves = True
+        self.saves = saves_some(needs_of(primitive, on))
         self.released = False
 
     def is_of_view(self) -> bool:
@@ -303,7 +300,10 @@ class PrimitiveNode(Node):
         shapes = []
         for i in on:
             x = operands[i]
-            edges[i] = x.gradient_edge()
+            if x._base is None and (node := x._node) is not None:
+                edges[i] = new_edge(Edge, (node, x._output))  # as `gradient_edge`, which is the most of making a node
+            else:
+                edges[i] = x.gradient_edge()
             shapes.append(x.ndarray.shape)
         self.edges = self.shown_edges = tuple(edges)
         self.shapes = tuple(shapes)
@@ -311,29 +311,25 @@ class PrimitiveNode(Node):
         self.place = out.place  # where an interpreter that computes later has noted the op
         self.primitive, self.params, self.on = primitive, params, on
         if needs:
-            self._save(operands, out, needs)
-
-    def _save(self, operands: Sequence[Any], out: Any, needs: Needs) -> None:
-        self.known = known = known_of(operands, out, needs)
-        for value in known.values():
-            # A constant operand counts as saved, too: PyTorch frees it like a tensor.
-            if isinstance(value, (SavedTensor, np.generic)):
+            self.known = known_of(operands, out, needs)
+            if saves_some(needs):
                 self.saves = True
 
     def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
+        g, primitive = cotangents[0], self.primitive
+        if primitive.of_operators and not (switches.enabled or switch.stack or self.released):
+            found = gradients_at_once(self, primitive, g, wanted)
+            if found is not None:
+                return found
         known = self.unpacked()
         gradients: list[Any] = [None] * len(self.edges)
         pairs = [(i, shape) for i, shape in zip(self.on, self.shapes, strict=True) if wanted[i]]
         # Gradients of small operands first: one that is made early is kept while the others are computed.
-        for i, shape in pairs if len(pairs) == 1 else sorted(pairs, key=_size):
-            gradients[i] = pull_back(self.primitive, i, cotangents[0], known, self.params, shape)
+        for i, shape in pairs if len(pairs) == 1 else sorted(pairs, key=size_of_second):
+            gradients[i] = pull_back(primitive, i, g, known, self.params, shape)
         if self.zero and switches.enabled:
             return [g if g is None else by_zero(g, cotangents[0], self) for g in gradients]
         return gradients
-
-
-def _size(of: tuple[int, tuple[int, ...]]) -> int:
-    return math.prod(of[1])
 
 
 def by_zero(gradient: Any, g: Any, node: PrimitiveNode) -> Any:
