@@ -7,7 +7,6 @@ arguments are never asked what they are.
 
 from __future__ import annotations
 
-import dis
 import inspect
 import sys
 import threading
@@ -95,7 +94,6 @@ class Derivative:
     rule: Rule
     needs: tuple[str, ...]
     reads_values: bool = True  # operands or the result: the rule is not the same for a conjugated cotangent
-    of_operators: bool = False  # nothing but + - * / of what it names: of arrays it gives what it gives of tensors
 
 
 @dataclass(frozen=True)
@@ -132,7 +130,6 @@ class Primitive:
     is_view: bool = field(init=False)
     evaluate: Callable[..., Any] = field(init=False)  # of all types
     rules: tuple[Derivative | None, ...] = field(init=False)  # by operand; a variadic op has one
-    of_operators: bool = field(init=False)  # whether all of its rules are
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "variadic", self.inputs[:1] != () and self.inputs[0].startswith("*"))
@@ -141,9 +138,6 @@ class Primitive:
         evaluate = rounded_once(self.evaluate_wide, laid) if computes(self.lower) else self.evaluate_wide
         object.__setattr__(self, "evaluate", evaluate)
         object.__setattr__(self, "rules", tuple([self.derivatives[name.lstrip("*")] for name in self.inputs]))
-
-        by_arithmetic = [rule is None or rule.of_operators for rule in self.rules]
-        object.__setattr__(self, "of_operators", isinstance(self.lower, Pointwise) and all(by_arithmetic))
 
     def derivative(self, position: int) -> Derivative | None:
         """The rule for the operand at `position`, None where there is no gradient."""
@@ -219,20 +213,7 @@ def define(
 
 def _derivative(rule: Rule, operands: Sequence[str]) -> Derivative:
     needs = _names_in(rule)
-    return Derivative(rule, needs, not {"out", *operands}.isdisjoint(needs), _is_of_operators(rule))
-
-
-def _is_of_operators(rule: Rule) -> bool:
-    code = getattr(rule, "__code__", None)
-    if code is None or code.co_names or code.co_freevars:
-        return False
-    return all(_is_arithmetic(instruction) for instruction in dis.get_instructions(code))
-
-
-def _is_arithmetic(instruction: dis.Instruction) -> bool:
-    if instruction.opname == "BINARY_OP":
-        return instruction.argrepr in ("+", "-", "*", "/")
-    return instruction.opname.startswith(("LOAD_FAST", "LOAD_CONST", "RESUME", "UNARY_NEGATIVE", "RETURN_"))
+    return Derivative(rule, needs, not {"out", *operands}.isdisjoint(needs))
 
 
 def _names_in(rule: Rule) -> tuple[str, ...]:

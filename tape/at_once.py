@@ -1,4 +1,4 @@
-"""Derivative rules that are nothing but arithmetic, of arrays: in plain eager mode, where no gradient gets a history."""
+"""Derivative rules that are arithmetic alone, of arrays: in plain eager mode, where no gradient gets a history."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def size_of_second(pair: tuple[int, tuple[int, ...]]) -> int:
 
 
 def gradients_at_once(node: Any, primitive: Primitive, g: Any, wanted: Sequence[bool]) -> list[Any] | None:
-    """The cotangents of a node's operands, by rules `of_operators`; None where these are not given arrays of one
+    """The cotangents of a node's operands, by rules of arithmetic alone; None where these are not given arrays of one
     floating-point type that lie by rows, or numbers of it. RuntimeError where one has been written to since."""
     arrays = _arrays_of(g, node)
     if arrays is None:
@@ -51,7 +51,8 @@ def gradients_at_once(node: Any, primitive: Primitive, g: Any, wanted: Sequence[
 
 
 def _arrays_of(g: Any, node: Any) -> dict[str, Any] | None:
-    kinds = plain.direct.kinds
+    direct: Any = plain.direct
+    kinds = direct.kinds
     array = g.ndarray
     dtype = array.dtype
     if type(g) not in kinds or (dtype is not _FLOAT32 and dtype is not _FLOAT64):

@@ -17,7 +17,7 @@ from ..ops.array import quietly
 from ..ops.core import switch
 from .computed_again import derivative
 from .grad_mode import switches
-from .nodes import NO_EDGE, PrimitiveNode, by_zero, class_called, count_now
+from .nodes import NO_EDGE, Edge, PrimitiveNode, by_zero, class_called, count_now, new_edge
 from .saved import INFERENCE, Packed, Saved, SavedTensor, modified, packing
 from .saved_names import SECOND_BACKWARD
 
@@ -153,9 +153,14 @@ class FusedNode(PrimitiveNode):
         for x, want in zip(arguments, wanted, strict=False):
             if x is None:
                 shapes.append(None)
+                continue
+            if not want:
+                edges.append(NO_EDGE)
+            elif x._base is None and (behind := x._node) is not None:
+                edges.append(new_edge(Edge, (behind, x._output)))
             else:
-                edges.append(x.gradient_edge() if want else NO_EDGE)
-                shapes.append(x.ndarray.shape)
+                edges.append(x.gradient_edge())
+            shapes.append(x.ndarray.shape)
         node.edges = node.shown_edges = tuple(edges)
         node.sequence = count_now()  # behind those of operands: a view of what was written to has a new node
         node.shapes = tuple(shapes)
@@ -170,7 +175,7 @@ class FusedNode(PrimitiveNode):
         node.known = known = {}
         as_saved = Packed if packing.hooks else Saved
         for i, x in enumerate(saved):
-            if hasattr(x, "buffer"):
+            if x is not None and hasattr(x, "buffer"):
                 is_read = x.buffer.version >= 0 or i in plan.read
                 saved[i] = known[str(i)] = as_saved(x, False) if is_read else Saved.unread(x)
         node.read = tuple([i for i in plan.read if saved[i] is not None]) if plan.read else ()
