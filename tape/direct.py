@@ -39,9 +39,7 @@ class DirectOps:
             return NotImplemented
         value = quietly(primitive.evaluate_wide, a)
         out = self._make(value if type(value) is np.ndarray else np.asarray(value))
-        if switches.enabled and (
-            x._node is not None or x._requires or (x._base is not None and x.requires_grad)
-        ):
+        if switches.enabled and (x._node is not None or x._requires or (x._base is not None and x.requires_grad)):
             self._tape.record(primitive, (x,), {}, out, _FIRST)
         return out
 

@@ -13,7 +13,12 @@ from ..tracing.watch import declare_hook
 from .handles import RemovableHandle, add_hook
 from .saved_names import saved_properties
 
-_sequence: Any = itertools.count()
+
+class _Numbering:
+    numbers: Any = itertools.count()
+
+
+numbering = _Numbering()
 
 
 class Edge(NamedTuple):
@@ -31,13 +36,12 @@ _WRITTEN_IN_CPP = frozenset({"AccumulateGrad", "CopyBackwards", "CopySlices"})
 
 def count_by(wrap: Callable[[Any], Any]) -> None:
     """Let what numbers the nodes be ``wrap`` of what does it now."""
-    global _sequence
-    _sequence = wrap(_sequence)
+    numbering.numbers = wrap(numbering.numbers)
 
 
 def count_now() -> int:
     """Nodes made from now on have this sequence number or a larger one."""
-    return next(_sequence)
+    return next(numbering.numbers)
 
 
 class Node:
@@ -64,7 +68,7 @@ class Node:
         self.title = title
         self.edges = edges
         self.shown_edges = edges  # a composite shows its own operands here, not those of its last step
-        self.sequence = next(_sequence)
+        self.sequence = next(numbering.numbers)
 
     def shown_past_versions(self, buffer: Any) -> None:
         """A result's memory has been given out under other versions, those of `buffer` (``.data``)."""

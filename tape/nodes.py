@@ -14,8 +14,8 @@ from ..ops.arithmetic import sign
 from ..ops.comparison import where
 from ..ops.complex_numbers.parts import real
 from ..ops.core import Params, Primitive, current, switch
+from ..ops.elementwise.rule_code import has_arithmetic_rules
 from ..ops.pointwise import cast
-from ..ops.rule_code import has_arithmetic_rules
 from ..ops.sources import zeros
 from ..ops.types import Type, bool_
 from ..ops.vjp import pull_back, pull_back_all, unbroadcast
@@ -29,6 +29,7 @@ from .node import class_called as class_called
 from .node import count_by as count_by
 from .node import count_now as count_now
 from .node import new_edge as new_edge
+from .node import numbering
 from .saved import HandedOut, PastVersions, SavedTensor, saved
 from .saved import Saved as Saved
 from .saved_names import KEPT, OUT
@@ -159,7 +160,7 @@ class PrimitiveNode(Node):
             shapes.append(x.ndarray.shape)
         self.edges = self.shown_edges = tuple(edges)
         self.shapes = tuple(shapes)
-        self.sequence = count_now()
+        self.sequence = next(numbering.numbers)
         self.place = out.place  # where an interpreter that computes later has noted the op
         self.primitive, self.params, self.on = primitive, params, on
         if needs:
@@ -210,7 +211,7 @@ class _ByZero(Node):
         behind: Any = object.__new__(class_called(_ByZero, f"{title}Backward0"))
         behind.edges = (gradient.gradient_edge(), Edge(node))
         behind.shown_edges = (g.gradient_edge(), behind.edges[1])
-        behind.sequence, behind.type = count_now(), g.type_
+        behind.sequence, behind.type = next(numbering.numbers), g.type_
         out = gradient.detach()
         out._node = behind
         return out
@@ -261,7 +262,7 @@ class AccumulateGrad(Node):
     edges = shown_edges = ()
 
     def __init__(self, leaf: Any) -> None:
-        self.sequence = count_now()
+        self.sequence = next(numbering.numbers)
         self.variable = leaf
 
     @property

@@ -7,7 +7,7 @@ import pytest
 import tracegrad as tg
 from tracegrad.nn import functional as F
 from tracegrad.ops.core import REGISTRY, current
-from tracegrad.ops.rule_code import has_arithmetic_rules
+from tracegrad.ops.elementwise.rule_code import has_arithmetic_rules
 
 #: Composites whose node has derivatives in primitives of its own, of operands in these shapes.
 ONE_NODE = {

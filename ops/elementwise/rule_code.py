@@ -7,11 +7,12 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from .core import Pointwise, Primitive
+from ..core import Pointwise, Primitive
 
-
-_HARMLESS = ("LOAD_FAST", "LOAD_CONST", "LOAD_SMALL_INT", "RESUME", "UNARY_NEGATIVE", "RETURN_")
-_HARMLESS += ("BINARY_ADD", "BINARY_SUBTRACT", "BINARY_MULTIPLY", "BINARY_TRUE_DIVIDE")  # of Python 3.10
+_HARMLESS: tuple[str, ...] = (
+    *("LOAD_FAST", "LOAD_CONST", "LOAD_SMALL_INT", "RESUME", "UNARY_NEGATIVE", "RETURN_"),
+    *("BINARY_ADD", "BINARY_SUBTRACT", "BINARY_MULTIPLY", "BINARY_TRUE_DIVIDE"),  # of Python 3.10
+)
 
 
 @functools.cache
