@@ -9,6 +9,7 @@ from ..ops import arithmetic, elementary
 from ..ops.array import eager
 from ..ops.comparison import where
 from ..ops.complex_numbers.refusals import refuse_complex
+from ..ops.core import switch
 from ..ops.layouts.formats import gradient_as
 from ..ops.movement import by_rows
 from ..ops.trigonometry import tanh as _tanh
@@ -44,7 +45,12 @@ def finished(input: Any, out: Any, inplace: bool, keeps: bool = False) -> Any:
 _INPUT = {"input": ("input",)}
 
 
-def _relu_rule(g: Any, dropped: Any) -> Any:
+def _relu_rule(g: Any, dropped: Any, *_: Any) -> Any:
+    return where(eager().literal(dropped), 0, g) if switch.stack else _what_is_kept(g, dropped)
+
+
+@fused("WhereBackward0", forms.kept, forms.kept_gradient, rule=_relu_rule)
+def _what_is_kept(g: Any, dropped: Any) -> Any:
     return where(eager().literal(dropped), 0, g)
 
 
@@ -78,8 +84,18 @@ def _leaky(input: Any, slope: float) -> Any:
     return where(input > 0, input, input * slope)
 
 
+def _leaky_slope(g: Any, wanted: Any, input: Any, slope: float) -> list[Any]:
+    return [where(input > 0, g, g * slope)]
+
+
 _leaky_relu = fused(
-    "LeakyReluBackward0", forms.leaky_relu, forms.leaky_relu_gradient, watched={0: (0,)}, zero=True, one_kernel=False
+    "LeakyReluBackward0",
+    forms.leaky_relu,
+    forms.leaky_relu_gradient,
+    watched={0: (0,)},
+    zero=True,
+    one_kernel=False,
+    derivatives=_leaky_slope,
 )(_leaky)
 _leaky_relu_by_ops = composite("LeakyReluBackward0", _INPUT, zero=True)(_leaky)
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..ops import movement
 from ..ops import reductions as folds
+from ..ops.array import by_columns
 from ..ops.comparison import where
 from ..ops.core import current
 from ..ops.pointwise import converted
+from ..ops.products import derived
 from ..ops.products import dot as product
 from ..ops.sources import zeros
 from ..ops.types import bool_, broadcast_shapes
+from ..ops.vjp import unbroadcast
 from ..tensors.autocasting import full_precision, lower_precision
 from ..tensors.calling.own_results import own
 from ..tensors.composite import composite
@@ -193,7 +197,16 @@ def require_one_type(which: str, x: Tensor, y: Tensor) -> None:
         raise RuntimeError(f"{which} must have the same dtype, but got {x.dtype.title} and {y.dtype.title}; use .to()")
 
 
-@fused("AddmmBackward0", forms.affine, forms.affine_gradient, 3, {1: (2,), 2: (1,)}, summed=1)
+def _derivatives(g: Any, wanted: Sequence[bool], input: Any, mat1: Any, mat2: Any) -> tuple[Any, Any, Any]:
+    to_input, to_first, to_second = wanted
+    return (
+        unbroadcast(g, input.ndarray.shape) if to_input else None,
+        derived(g, mat2, 0, by_columns(mat1.ndarray)) if to_first else None,
+        derived(g, mat1, 1, by_columns(mat2.ndarray)) if to_second else None,
+    )
+
+
+@fused("AddmmBackward0", forms.affine, forms.affine_gradient, 3, {1: (2,), 2: (1,)}, summed=1, derivatives=_derivatives)
 def _affine(input: Tensor, mat1: Tensor, mat2: Tensor) -> Tensor:
     return mm(mat1, mat2) + input
 

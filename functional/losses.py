@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..ops import arithmetic, elementary
@@ -10,6 +11,7 @@ from ..ops.comparison import lt, where
 from ..ops.pointwise import common_dtype
 from ..ops.requirements import require
 from ..ops.types import get_default_dtype
+from ..ops.vjp import unbroadcast
 from ..tape.grad_mode import no_grad
 from ..tensors.autocasting import full_precision
 from ..tensors.composite import whole
@@ -49,7 +51,22 @@ def _warn_of_broadcasting(input: Any, target: Any) -> None:
 _BOTH_READ = {0: (0, 1), 1: (0, 1)}
 
 
-@fused("MseLossBackward0", forms.squared, forms.squared_gradient, operands=2, watched=_BOTH_READ)
+def _slopes(g: Any, wanted: Sequence[bool], input: Any, target: Any, reduction: str) -> list[Any]:
+    difference = input - target
+    share = g / difference.ndarray.size if reduction == "mean" else g
+    slope = share * difference * 2
+    pairs = zip((slope, -slope if wanted[1] else None), (input, target), wanted, strict=True)
+    return [unbroadcast(each, x.ndarray.shape) if want else None for each, x, want in pairs]
+
+
+@fused(
+    "MseLossBackward0",
+    forms.squared,
+    forms.squared_gradient,
+    operands=2,
+    watched=_BOTH_READ,
+    derivatives=_slopes,
+)
 def _mean_squares(input: Any, target: Any, reduction: str) -> Any:
     difference = input - target
     return reduced(difference * difference, reduction)

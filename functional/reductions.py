@@ -63,6 +63,8 @@ def sum(input: Tensor, dim: Axes | None = None, keepdim: bool = False, *, dtype:
     tensor([4, 6])
     """
     keeps = dtype is None and input.ndarray.dtype.kind == "f"
+    if keeps and dim is None and not keepdim:
+        return ops.sum(input, tuple(range(input.ndarray.ndim)))  # its node is called and shown so already
     x = input if keeps else in_dtype(input, dtype or ops.sum_dtype(input.dtype))
     return _titled(folded(ops.sum, x, dim, keepdim), input, "Sum", dim)
 

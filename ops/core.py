@@ -145,13 +145,13 @@ class Primitive:
 
     def differentiable(self, positions: Sequence[int]) -> tuple[int, ...]:
         """Those of the `positions` whose operands have a gradient."""
-        if self.variadic:
-            return () if self.rules[0] is None else tuple(positions)
         rules = self.rules
+        if self.variadic:
+            return () if rules[0] is None else tuple(positions)
         for i in positions:
             if rules[i] is None:
                 return tuple([i for i in positions if rules[i] is not None])
-        return tuple(positions)
+        return positions if type(positions) is tuple else tuple(positions)
 
     def __repr__(self) -> str:
         return f"<primitive {self.name}>"

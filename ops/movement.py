@@ -78,7 +78,9 @@ def transpose(x: Any, permutation: Shape) -> Any:
 
 def broadcast_along(x: Any, axes: Shape, shape: Shape) -> Any:
     """Undo a fold: put the folded `axes` back with extent 1 and broadcast to `shape`."""
-    kept = tuple(1 if axis in axes else extent for axis, extent in enumerate(shape))
+    kept = tuple([1 if axis in axes else extent for axis, extent in enumerate(shape)])
+    if (interpreter := at_once(x)) is not None:
+        return interpreter.literal(_repeated(x.ndarray.reshape(kept), shape))
     return broadcast(reshape(x, kept), shape)
 
 

@@ -38,14 +38,14 @@ dot_primitive = define(
     eval=np.matmul,
     lower=Kernel("dot"),
     vjp={
-        "x": lambda g, y, x_by_columns: _derived(g, y, 0, x_by_columns),
-        "y": lambda g, x, y_by_columns: _derived(g, x, 1, y_by_columns),
+        "x": lambda g, y, x_by_columns: derived(g, y, 0, x_by_columns),
+        "y": lambda g, x, y_by_columns: derived(g, x, 1, y_by_columns),
     },
     backward_name="MmBackward0",
 )
 
 
-def _derived(g: Any, other: Any, position: int, by_columns: bool) -> Any:
+def derived(g: Any, other: Any, position: int, by_columns: bool) -> Any:
     """The cotangent of operand 0 or 1, from that of the product and the other operand.
 
     It lies in memory as the operand does: a weight that is read transposed gets a gradient that is contiguous.

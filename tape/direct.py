@@ -18,6 +18,7 @@ from .grad_mode import switches
 from .tape import Tape
 
 FLOAT32, FLOAT64, INT64 = np.dtype("float32"), np.dtype("float64"), np.dtype("int64")
+_FIRST, _SECOND, _BOTH = (0,), (1,), (0, 1)  # of the operands those that require gradients
 _LARGEST = float(np.finfo(np.float32).max)
 
 
@@ -27,10 +28,10 @@ class DirectOps:
     def __init__(self, tape: Tape, kinds: Set[type]) -> None:
         self._tape = tape
         self._make = tape.make
-        self._kinds = kinds
+        self.kinds = kinds
 
     def unary(self, primitive: Primitive, x: Any) -> Any:
-        if type(x) not in self._kinds:
+        if type(x) not in self.kinds:
             return NotImplemented
         a = x.ndarray
         dtype = a.dtype
@@ -38,12 +39,12 @@ class DirectOps:
             return NotImplemented
         value = quietly(primitive.evaluate_wide, a)
         out = self._make(value if type(value) is np.ndarray else np.asarray(value))
-        if (x._node is not None or x._requires or x._base is not None) and switches.enabled and x.requires_grad:
-            self._tape.record(primitive, (x,), {}, out, [0])
+        if switches.enabled and (x._node is not None or x._requires or (x._base is not None and x.requires_grad)):
+            self._tape.record(primitive, (x,), {}, out, _FIRST)
         return out
 
     def binary(self, primitive: Primitive, x: Any, y: Any) -> Any:
-        kinds = self._kinds
+        kinds = self.kinds
         if type(x) in kinds:
             a = x.ndarray
             dtype = a.dtype
@@ -71,13 +72,11 @@ class DirectOps:
             value = in_common_order(value, (a, b))
         out = self._make(value if type(value) is np.ndarray else np.asarray(value))
         if switches.enabled:
-            requiring = []
-            if a is not x and (x._node is not None or x._requires or x._base is not None) and x.requires_grad:
-                requiring.append(0)
-            if b is not y and (y._node is not None or y._requires or y._base is not None) and y.requires_grad:
-                requiring.append(1)
-            if requiring:
-                self._tape.record(primitive, (x, y), {}, out, requiring)
+            first = a is not x and (x._node is not None or x._requires or (x._base is not None and x.requires_grad))
+            if b is not y and (y._node is not None or y._requires or (y._base is not None and y.requires_grad)):
+                self._tape.record(primitive, (x, y), {}, out, _BOTH if first else _SECOND)
+            elif first:
+                self._tape.record(primitive, (x, y), {}, out, _FIRST)
         return out
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..ops.core import current
 from ..ops.pointwise import cast
-from ..tracing.watch import declare_read, watcher
+from ..tracing.watch import declare_read, local
 from . import anomaly
 from .first_shapes import in_first_shape, known
 from .grad_mode import enable_grad, no_grad
@@ -115,7 +115,10 @@ class Sweep:
                 self.captures[Edge(node, i)] = g
 
     def _propagate(self, node: Node, cotangents: list[Any], wanted: list[bool]) -> None:
-        listening = watcher()
+        listening = local.watcher
+        if listening is None and not (anomaly.mode.enabled or known.any or node.post_hooks or node.user_defined):
+            self._propagate_plainly(node, cotangents, wanted)
+            return
         # While recording, what the node's rules add is marked as the derivative of the user's line.
         if listening is not None:
             listening.differentiated(node)
@@ -147,6 +150,27 @@ class Sweep:
         arriving = [(edge, g) for edge, g, want in zip(node.edges, gradients, wanted, strict=True) if want]
         # Sums belong to the line whose contribution completes them.
         listening.deriving(node.origin, self._deliver_all, arriving)
+
+    def _propagate_plainly(self, node: Node, cotangents: list[Any], wanted: list[bool]) -> None:
+        """Go through a node that nobody looks at."""
+        try:
+            gradients = node.backward(cotangents, wanted)
+        except Exception as error:
+            anomaly.locate(node, error)
+            raise
+        if not self.keep_graph:
+            node.release()
+        pending = self.pending
+        for edge, g, want in zip(node.edges, gradients, wanted, strict=True):
+            if want and g is not None:
+                after, output = edge
+                slots = pending.get(after)  # type: ignore[arg-type]
+                if slots is None:
+                    pending[after] = {output: g}  # type: ignore[index]
+                elif output in slots:
+                    self._deliver(edge, g)
+                else:
+                    slots[output] = g
 
     def _deliver_all(self, arriving: list[tuple[Edge, Any]]) -> None:
         for edge, g in arriving:

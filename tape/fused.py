@@ -17,7 +17,7 @@ from ..ops.array import quietly
 from ..ops.core import switch
 from .computed_again import derivative
 from .grad_mode import switches
-from .nodes import NO_EDGE, PrimitiveNode, by_zero, class_called, count_now
+from .nodes import NO_EDGE, Edge, PrimitiveNode, by_zero, class_called, count_now, new_edge
 from .saved import INFERENCE, Packed, Saved, SavedTensor, modified, packing
 from .saved_names import SECOND_BACKWARD
 
@@ -46,7 +46,9 @@ class Fused:
     derivative does.
 
     A composite of one operand that is linear but for what is kept may have its derivative in primitives as well,
-    ``rule(g, kept, *others)``: then the operand has not to be saved for gradients of gradients.
+    ``rule(g, kept, *others)``: then the operand has not to be saved for gradients of gradients. Where the derivatives
+    are few primitives of the operands, ``derivatives(g, wanted, *operands, *others)`` makes these, and the composite
+    has not to be computed again.
     """
 
     title: str
@@ -59,6 +61,7 @@ class Fused:
     watched: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     watches_value: bool = False
     rule: Callable[..., Any] | None = None
+    derivatives: Callable[..., Sequence[Any]] | None = None
     zero: bool = False  # whether the gradients depend on the operands with a derivative of zero
     summed: int | None = None  # of a matrix product: the operand over whose last axis it sums
 
@@ -150,9 +153,14 @@ class FusedNode(PrimitiveNode):
         for x, want in zip(arguments, wanted, strict=False):
             if x is None:
                 shapes.append(None)
+                continue
+            if not want:
+                edges.append(NO_EDGE)
+            elif x._base is None and (behind := x._node) is not None:
+                edges.append(new_edge(Edge, (behind, x._output)))
             else:
-                edges.append(x.gradient_edge() if want else NO_EDGE)
-                shapes.append(x.ndarray.shape)
+                edges.append(x.gradient_edge())
+            shapes.append(x.ndarray.shape)
         node.edges = node.shown_edges = tuple(edges)
         node.sequence = count_now()  # behind those of operands: a view of what was written to has a new node
         node.shapes = tuple(shapes)
@@ -167,7 +175,7 @@ class FusedNode(PrimitiveNode):
         node.known = known = {}
         as_saved = Packed if packing.hooks else Saved
         for i, x in enumerate(saved):
-            if hasattr(x, "buffer"):
+            if x is not None and hasattr(x, "buffer"):
                 is_read = x.buffer.version >= 0 or i in plan.read
                 saved[i] = known[str(i)] = as_saved(x, False) if is_read else Saved.unread(x)
         node.read = tuple([i for i in plan.read if saved[i] is not None]) if plan.read else ()
@@ -208,6 +216,8 @@ class FusedNode(PrimitiveNode):
         if switches.enabled or switch.stack or g.ndarray.dtype is not self.dtype:
             if type(value := self.known.get("out")) is Saved:
                 value.look(self)  # it is computed again, but the form in numpy refuses what has been written to
+            if fused.derivatives is not None and g.ndarray.dtype is self.dtype:
+                return self._by_derivatives(g, given, wanted)
             return self._by_chain(g, given, wanted) if fused.rule is None else [self._by_rule(g)]
         if False in wanted:
             for i, want in zip(given, wanted, strict=True):
@@ -228,6 +238,18 @@ class FusedNode(PrimitiveNode):
         others = [x.look(self) if isinstance(x, SavedTensor) else x for x in self.arguments[fused.operands :]]
         found = fused.rule(g, _unpacked(self.kept, self), *others)
         return by_zero(found, g, self) if fused.zero and switches.enabled else found
+
+    def _by_derivatives(self, g: Any, given: Sequence[int], wanted: Sequence[bool]) -> list[Any]:
+        """The derivatives in primitives of the operands, which may be differentiated again."""
+        arguments = [x.unpack(self) if isinstance(x, SavedTensor) else x for x in self.arguments]
+        asked = [False] * self.fused.operands
+        for i, want in zip(given, wanted, strict=True):
+            asked[i] = want
+        assert self.fused.derivatives is not None
+        found = self.fused.derivatives(g, asked, *arguments)
+        if self.fused.zero and switches.enabled:
+            found = [x if x is None else by_zero(x, g, self) for x in found]
+        return [found[i] for i in given]
 
     def _tensor(self, gradient: Any, g: Any) -> Any:
         if gradient is None or gradient is g.ndarray:

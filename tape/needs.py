@@ -11,10 +11,12 @@ from ..ops.array import by_columns
 from ..ops.core import Primitive
 from ..ops.types import Type, dtype_of
 from ..ops.vjp import names_needed
-from .saved import saved
+from .saved import Saved, packing, saved
 
 Needs = Sequence[tuple[str, int, int]]  # what rules name: its name, its kind, the place of the operand
 OUT, OUT_TYPE, OPERAND, OPERAND_TYPE, OPERAND_TYPES, OPERANDS, OPERAND_LAYOUT = range(7)
+
+_KEPT = frozenset({OUT, OPERAND, OPERANDS})
 
 
 def needs_of(primitive: Primitive, on: tuple[int, ...]) -> tuple[tuple[str, int, int], ...]:
@@ -36,20 +38,31 @@ def needs_of(primitive: Primitive, on: tuple[int, ...]) -> tuple[tuple[str, int,
 def known_of(operands: Sequence[Any], out: Any, needs: Sequence[tuple[str, int, int]]) -> Mapping[str, Any]:
     """What the rules need: values are saved with their versions, types are just types."""
     known: dict[str, Any] = {}
+    keep = saved if packing.hooks else Saved
     for name, kind, i in needs:
-        if kind == OUT:
-            known[name] = saved(out, is_output=True)
+        if kind == OPERAND:
+            x = operands[i]
+            known[name] = x if isinstance(x, np.generic) else keep(x, False)
+        elif kind == OUT:
+            known[name] = keep(out, True)
         elif kind == OUT_TYPE:
             known[name] = out.type_
         elif kind == OPERAND_TYPES:
             known[name] = tuple(o.type_ for o in operands)
         elif kind == OPERANDS:
-            each = [o if isinstance(o, np.generic) else saved(o, is_output=False) for o in operands]
+            each = [o if isinstance(o, np.generic) else keep(o, False) for o in operands]
             known.update({f"{name}{place}": one for place, one in enumerate(each)})
         elif kind == OPERAND_LAYOUT:
             known[name] = by_columns(operands[i].ndarray)
-        elif isinstance(operands[i], np.generic):
-            known[name] = operands[i] if kind == OPERAND else Type(dtype_of(operands[i]), ())
         else:
-            known[name] = saved(operands[i], is_output=False) if kind == OPERAND else operands[i].type_
+            x = operands[i]
+            known[name] = Type(dtype_of(x), ()) if isinstance(x, np.generic) else x.type_
     return known
+
+
+def saves_some(needs: Needs) -> bool:
+    """Whether values are kept. A constant operand counts as saved, too: PyTorch frees it like a tensor."""
+    for _, kind, _ in needs:
+        if kind in _KEPT:
+            return True
+    return False

@@ -6,179 +6,35 @@ name, and nothing else; the engine (`engine.py`) walks the nodes backwards.
 
 from __future__ import annotations
 
-import itertools
-import math
 import types
-import weakref
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from ..ops.arithmetic import sign
 from ..ops.comparison import where
 from ..ops.complex_numbers.parts import real
 from ..ops.core import Params, Primitive, current, switch
+from ..ops.elementwise.rule_code import has_arithmetic_rules
 from ..ops.pointwise import cast
+from ..ops.sources import zeros
 from ..ops.types import Type, bool_
 from ..ops.vjp import pull_back, pull_back_all, unbroadcast
-from ..tracing.watch import declare_hook
+from .at_once import gradients_at_once, size_of_second
 from .grad_mode import switches
-from .handles import RemovableHandle, add_hook
-from .needs import Needs, known_of, needs_of
+from .needs import Needs, known_of, needs_of, saves_some
+from .node import NO_EDGE as NO_EDGE
+from .node import Edge as Edge
+from .node import Node as Node
+from .node import class_called as class_called
+from .node import count_by as count_by
+from .node import count_now as count_now
+from .node import new_edge as new_edge
+from .node import numbering
 from .saved import HandedOut, PastVersions, SavedTensor, saved
 from .saved import Saved as Saved
-from .saved_names import KEPT, OUT, saved_properties
+from .saved_names import KEPT, OUT
 from .saved_names import SECOND_BACKWARD as SECOND_BACKWARD
-
-_sequence: Any = itertools.count()
-
-
-class Edge(NamedTuple):
-    """Where a gradient goes next: a node, and which of its outputs the gradient is of."""
-
-    node: Node | None
-    output: int = 0
-
-
-NO_EDGE = Edge(None)
-#: Operations whose name in PyTorch tells where they are.
-_WRITTEN_IN_CPP = frozenset({"AccumulateGrad", "CopyBackwards", "CopySlices"})
-
-
-def count_by(wrap: Callable[[Any], Any]) -> None:
-    """Let what numbers the nodes be ``wrap`` of what does it now."""
-    global _sequence
-    _sequence = wrap(_sequence)
-
-
-def count_now() -> int:
-    """Nodes made from now on have this sequence number or a larger one."""
-    return next(_sequence)
-
-
-class Node:
-    """One operation of the tape; what a user sees as ``tensor.grad_fn``."""
-
-    title: str
-    edges: tuple[Edge, ...]
-    shown_edges: tuple[Edge, ...]
-    sequence: int
-    user_defined = False
-    outputs = 1
-    origin: Any = None
-    # Most nodes have none of these, ever; `own_hooks` gives a node its own.
-    tensor_hooks: Mapping[int, dict[int, Callable[[Any], Any]]] = types.MappingProxyType({})  # output -> handle -> hook
-    retained: Mapping[int, Any] = types.MappingProxyType({})
-    pre_hooks: Mapping[int, Callable[..., Any]] = types.MappingProxyType({})
-    post_hooks: Mapping[int, Callable[..., Any]] = types.MappingProxyType({})
-    #: Shapes of outputs whose tensors show them in another shape now, without a history of that.
-    first_shapes: Mapping[int, tuple[int, ...]] = types.MappingProxyType({})
-    #: True for a node that stands for primitives, which are in a recorded graph and have the same derivative.
-    of_primitives = False
-
-    def __init__(self, title: str, edges: tuple[Edge, ...]) -> None:
-        self.title = title
-        self.edges = edges
-        self.shown_edges = edges  # a composite shows its own operands here, not those of its last step
-        self.sequence = next(_sequence)
-
-    def shown_past_versions(self, buffer: Any) -> None:
-        """A result's memory has been given out under other versions, those of `buffer` (``.data``)."""
-
-    def handed_out(self, buffer: Any) -> None:
-        """Code outside is given a result's memory, whose `buffer` has this node as its reader (``numpy()``)."""
-
-    def own_hooks(self, output: int) -> dict[int, Callable[[Any], Any]]:
-        """The hooks on the tensor that is output number `output`, to add one to."""
-        if output not in self.tensor_hooks:
-            self.set_hooks(output, OrderedDict())
-        return self.tensor_hooks[output]
-
-    def set_hooks(self, output: int, hooks: dict[int, Callable[[Any], Any]] | None) -> None:
-        """Let these be the hooks on the tensor that is output number `output`."""
-        others = {place: kept for place, kept in self.tensor_hooks.items() if place != output}
-        self.tensor_hooks = others if hooks is None else {**others, output: hooks}
-
-    def retain(self, output: int, tensor: Any) -> None:
-        """Let the gradient of output number `output` be kept in `tensor`, which is that output."""
-        self.retained = {**self.retained, output: weakref.ref(tensor)}
-
-    def release_retained(self, output: int) -> None:
-        """Keep the gradient of that output no more."""
-        self.retained = {place: keeper for place, keeper in self.retained.items() if place != output}
-
-    def rename(self, title: str) -> None:
-        """Call the node `title`; ``type(node).__name__`` says it as well, as in PyTorch."""
-        self.title = title
-        self.__class__ = class_called(type(self), title)
-
-    def keep(self, tensors: Mapping[str, Any], out: Any) -> None:
-        """Keep what PyTorch's derivative reads: nothing where there are no rules, as in a program's own function."""
-
-    def name(self) -> str:
-        """PyTorch's name of the operation, e.g. ``MulBackward0``."""
-        return f"torch::autograd::{self.title}" if self.title in _WRITTEN_IN_CPP else self.title
-
-    @property
-    def next_functions(self) -> tuple[tuple[Any, int], ...]:
-        """The nodes of the operands, ``(None, 0)`` for operands without gradient."""
-        return tuple((edge.node, edge.output) for edge in self.shown_edges)
-
-    def register_prehook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """`hook(grad_outputs)` runs before the node; what it returns replaces the gradients."""
-        declare_hook(self)
-        if not self.pre_hooks:
-            self.pre_hooks = {}
-        return add_hook(self.pre_hooks, hook)
-
-    def register_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """`hook(grad_inputs, grad_outputs)` runs after the node; what it returns replaces ``grad_inputs``."""
-        declare_hook(self)
-        if not self.post_hooks:
-            self.post_hooks = {}
-        return add_hook(self.post_hooks, hook)
-
-    def is_of_view(self) -> bool:
-        """Whether its results are views of its operand, and so gradients of them go where those of that go."""
-        return False
-
-    def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
-        """One cotangent per edge (None where there is none); `wanted` tells which are of use."""
-        raise NotImplementedError
-
-    def release(self) -> None:
-        """Free what was saved; later use of it is an error."""
-
-    @property
-    def is_hooked(self) -> bool:
-        """True if somebody wants to see the gradients that arrive."""
-        return bool(self.tensor_hooks or self.retained)
-
-    def hooks_of(self, output: int) -> list[Callable[[Any], Any]]:
-        """The hooks on the tensor that is output number `output`, in the order of registration."""
-        return list(self.tensor_hooks.get(output, {}).values())
-
-    def __repr__(self) -> str:
-        return f"<{self.title} object at {id(self):#x}>"
-
-
-_classes: dict[tuple[type[Node], str], type[Node]] = {}
-
-
-def class_called(kind: type[Node], title: str) -> type[Node]:
-    """The class of nodes of this kind that are called `title`."""
-    known = _classes.get((kind, title))
-    if known is not None:
-        return known
-    base = next(c for c in kind.__mro__ if "title" not in c.__dict__)
-    if (base, title) not in _classes:
-        # A subclass marks itself by having the title, so that renaming it goes back to the class it came from.
-        members = {"title": title, "__module__": base.__module__, **saved_properties(title)}
-        _classes[base, title] = type(title, (base,), members)
-    _classes[kind, title] = _classes[base, title]
-    return _classes[kind, title]
+from .tangents import levels
 
 
 class PrimitiveNode(Node):
@@ -210,11 +66,7 @@ class PrimitiveNode(Node):
         self.primitive = primitive
         self.params = params
         self.known = known_of(operands, out, needs_of(primitive, on))
-        # A constant operand counts as saved, too: PyTorch frees it like a tensor.
-        self.saves = False
-        for value in self.known.values():
-            if isinstance(value, (SavedTensor, np.generic)):
-                self.saves = True
+        self.saves = saves_some(needs_of(primitive, on))
         self.released = False
 
     def is_of_view(self) -> bool:
@@ -301,41 +153,42 @@ class PrimitiveNode(Node):
         shapes = []
         for i in on:
             x = operands[i]
-            edges[i] = x.gradient_edge()
+            if x._base is None and (node := x._node) is not None:
+                edges[i] = new_edge(Edge, (node, x._output))  # as `gradient_edge`, which is the most of making a node
+            else:
+                edges[i] = x.gradient_edge()
             shapes.append(x.ndarray.shape)
         self.edges = self.shown_edges = tuple(edges)
         self.shapes = tuple(shapes)
-        self.sequence = next(_sequence)
+        self.sequence = next(numbering.numbers)
         self.place = out.place  # where an interpreter that computes later has noted the op
         self.primitive, self.params, self.on = primitive, params, on
         if needs:
-            self._save(operands, out, needs)
-
-    def _save(self, operands: Sequence[Any], out: Any, needs: Needs) -> None:
-        self.known = known = known_of(operands, out, needs)
-        for value in known.values():
-            # A constant operand counts as saved, too: PyTorch frees it like a tensor.
-            if isinstance(value, (SavedTensor, np.generic)):
+            self.known = known_of(operands, out, needs)
+            if saves_some(needs):
                 self.saves = True
 
     def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
+        g, primitive = cotangents[0], self.primitive
+        if not (switches.enabled or switch.stack or self.released) and has_arithmetic_rules(primitive):
+            found = gradients_at_once(self, primitive, g, wanted)
+            if found is not None:
+                return found
         known = self.unpacked()
         gradients: list[Any] = [None] * len(self.edges)
         pairs = [(i, shape) for i, shape in zip(self.on, self.shapes, strict=True) if wanted[i]]
         # Gradients of small operands first: one that is made early is kept while the others are computed.
-        for i, shape in pairs if len(pairs) == 1 else sorted(pairs, key=_size):
-            gradients[i] = pull_back(self.primitive, i, cotangents[0], known, self.params, shape)
+        for i, shape in pairs if len(pairs) == 1 else sorted(pairs, key=size_of_second):
+            gradients[i] = pull_back(primitive, i, g, known, self.params, shape)
         if self.zero and switches.enabled:
             return [g if g is None else by_zero(g, cotangents[0], self) for g in gradients]
         return gradients
 
 
-def _size(of: tuple[int, tuple[int, ...]]) -> int:
-    return math.prod(of[1])
-
-
 def by_zero(gradient: Any, g: Any, node: PrimitiveNode) -> Any:
     """`gradient`, which depends on the result of `node` with a derivative of zero; `g` has that result's type."""
+    if not switch.stack and levels.open is None:
+        return _ByZero.of(gradient, g, node)
     result = g.detach()
     result.attach(node, 0)
     shape, of = gradient.ndarray.shape, result.ndarray.shape
@@ -343,6 +196,28 @@ def by_zero(gradient: Any, g: Any, node: PrimitiveNode) -> Any:
     signs = cast(sign(real(result)), g.dtype) if g.ndarray.dtype.kind == "c" else sign(result)
     share = unbroadcast(signs, shape if pointwise else ())  # a number where the result has other elements
     return where(current().constant(True, bool_), gradient, share)
+
+
+class _ByZero(Node):
+    """What a gradient is of the result of the operation that it belongs to: no numbers are computed for that."""
+
+    type: Type  # of the result
+
+    @staticmethod
+    def of(gradient: Any, g: Any, node: PrimitiveNode) -> Any:
+        """`gradient` with an edge to the result of `node`, which has the type of `g`."""
+        title = node.title.removesuffix("0")
+        title = "ThresholdBackward" if title == "ReluBackward" else title
+        behind: Any = object.__new__(class_called(_ByZero, f"{title}Backward0"))
+        behind.edges = (gradient.gradient_edge(), Edge(node))
+        behind.shown_edges = (g.gradient_edge(), behind.edges[1])
+        behind.sequence, behind.type = next(numbering.numbers), g.type_
+        out = gradient.detach()
+        out._node = behind
+        return out
+
+    def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
+        return [cotangents[0], zeros(self.type) if wanted[1] else None]
 
 
 class _Plan(NamedTuple):
@@ -387,7 +262,7 @@ class AccumulateGrad(Node):
     edges = shown_edges = ()
 
     def __init__(self, leaf: Any) -> None:
-        self.sequence = next(_sequence)
+        self.sequence = next(numbering.numbers)
         self.variable = leaf
 
     @property

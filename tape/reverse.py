@@ -246,6 +246,8 @@ def _copied(g: Any, like: Any, create_graph: bool) -> Any:
 
 def ones_like(tensor: Any) -> Any:
     """1 in the tensor's type and shape."""
+    if not switch.stack and tensor.ndarray.size == 1:
+        return eager().literal(np.ones(tensor.ndarray.shape, tensor.ndarray.dtype))
     of = current().type_of(tensor)
     one = copy(current().constant(1, of.dtype))
     return broadcast(one, of.shape) if of.shape else one

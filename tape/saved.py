@@ -7,10 +7,11 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..ops.core import current
+from ..ops.core import current, switch
 from ..ops.identity import copy
 from ..ops.views import replay
 from ..tracing.blocks import Block
+from ..tracing.watch import local
 from .grad_mode import no_grad
 from .tangents import alias_of, levels
 
@@ -65,6 +66,15 @@ class SavedTensor:
         raise NotImplementedError
 
 
+def _without_history(tensor: Any) -> Any:
+    if levels.open is not None:
+        return alias_of(tensor)
+    if switch.stack or local.watcher is not None or tensor.buffer.version < 0:
+        return tensor.detach()
+    make: Any = current().make  # type: ignore[attr-defined]
+    return make(tensor.ndarray, tensor.buffer, tensor.steps)
+
+
 class Saved(SavedTensor):
     """A tensor itself, with the version of its memory at that time."""
 
@@ -72,7 +82,7 @@ class Saved(SavedTensor):
 
     def __init__(self, tensor: Any, is_output: bool) -> None:
         # An output that held its own node would never be freed.
-        self.tensor = tensor if not is_output else tensor.detach() if levels.open is None else alias_of(tensor)
+        self.tensor = _without_history(tensor) if is_output else tensor
         self.version = version = tensor.buffer.version
         if version < 0:
             raise RuntimeError(INFERENCE)
@@ -92,7 +102,7 @@ class Saved(SavedTensor):
             raise RuntimeError(self._modified(node))
         if not self.is_output:
             return tensor
-        alias = tensor.detach() if levels.open is None else alias_of(tensor)
+        alias = _without_history(tensor)
         alias.attach(node, 0)
         return alias
 

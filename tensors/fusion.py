@@ -37,6 +37,7 @@ def fused(
     zero: bool = False,
     summed: int | None = None,
     one_kernel: bool = True,
+    derivatives: Callable[..., Any] | None = None,
 ) -> Callable[[F], F]:
     """Decorate a composite of primitives, whose node is called `title`, with its form in numpy (`tape.fused.Fused`).
 
@@ -62,7 +63,7 @@ def fused(
 
         form = Fused(
             title, operands, named, forward, backward,
-            checked or {}, checks_value, watched or {}, watches_value, rule, zero, summed,
+            checked or {}, checks_value, watched or {}, watches_value, rule, derivatives, zero, summed,
         )  # fmt: skip
 
         @functools.wraps(composite)

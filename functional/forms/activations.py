@@ -35,6 +35,15 @@ def relu_gradient(g: Array, dropped: Array, shapes: Shapes, x: None) -> tuple[Ar
     return (out,)
 
 
+def kept(wanted: Wanted, g: Array, dropped: Array) -> Value:
+    """`g` where nothing is dropped, else 0."""
+    return relu_gradient(g, dropped, (g.shape,), None)[0], dropped
+
+
+def kept_gradient(g: Array, dropped: Array, shapes: Shapes, x: None, _: Array) -> tuple[Array]:
+    return relu_gradient(g, dropped, shapes, x)
+
+
 def clamp(wanted: Wanted, x: Array, low: float | None, high: float | None) -> Value:
     """What lies inside is x itself: its zeros keep their signs at a bound of zero."""
     value = x.clip(-math.inf if low is None else float(low), math.inf if high is None else float(high))

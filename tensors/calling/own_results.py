@@ -25,6 +25,9 @@ def own(out: Any, operands: Sequence[Any]) -> Any:
 
     Callers on a hot path ask before whether it is a view at all, and of the first operand, as most views are.
     """
+    if not operands and isinstance(out, Array):
+        _let_own(out)
+        return out
     results: list[Any] = [x for x in (out if isinstance(out, tuple) else (out,)) if isinstance(x, Array)]
     # A view whose memory was written to since has another node than the one it was made with: its base knows it.
     views = [x for x in results if getattr(x, "_base", None) is not None and x.buffer.version == x._seen_version]
@@ -33,10 +36,16 @@ def own(out: Any, operands: Sequence[Any]) -> Any:
         if _collect(operands, known):
             shown = Counter(id(x.buffer) for x in results)
             for x in views:
-                if shown[id(x.buffer)] == 1 and id(x.buffer) not in known and not is_picked(x.buffer):
-                    x._base = None
-                    x.viewed_without_grad = False
+                if shown[id(x.buffer)] == 1 and id(x.buffer) not in known:
+                    _let_own(x)
     return out
+
+
+def _let_own(x: Any) -> None:
+    """Let `x` be no view, unless its memory was written to since it was made, or is that of a place that varies."""
+    if getattr(x, "_base", None) is not None and x.buffer.version == x._seen_version and not is_picked(x.buffer):
+        x._base = None
+        x.viewed_without_grad = False
 
 
 def _collect(operands: Sequence[Any], buffers: set[int]) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...tape.handles import RemovableHandle, add_hook
-from ...tape.nodes import NO_EDGE, AccumulateGrad, Edge, Node
+from ...tape.nodes import NO_EDGE, AccumulateGrad, Edge, Node, new_edge
 from ...tape.reverse import backward
 from ...tracing.tracebacks import boundary, fold
 from ...tracing.user_warning import warn_user
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from ..tensor import Tensor
 
 
-new_edge = tuple.__new__  # which a NamedTuple's own constructor calls, too
 #: The fields are Tensor's slots. (Of a class whose slots are written out, type checkers allow no other attributes.)
 NO_SLOTS: tuple[str, ...] = ()
 
