@@ -16,6 +16,7 @@ from ..tensors.tensor import Tensor
 from ..tracing.user_warning import warn_user
 from ..tracing.watch import watcher
 from . import slices as slicing
+from .batch_rules import turned
 from .batching import Batcher, CannotBatchError, batched_call, can_batch
 
 #: An axis, or a nest of axes as the arguments or results are nested; None where there is none.
@@ -273,8 +274,12 @@ def _stacked(tensors: Any, axis: Any, call: _Call) -> Any:
         _require_result(x, call.name)
     if axis is None:
         return _only_one(tensors, call.name)
-    whole = stack(list(tensors), axis)
-    return whole if call.size else whole.narrow(axis, 0, 0)
+    ndim = tensors[0].ndarray.ndim + 1
+    if not -ndim <= axis < ndim:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], but got {axis})")
+    whole = stack(list(tensors))  # slices lie one behind the other, as those of one call for all of them
+    whole = whole if call.size else whole.narrow(0, 0, 0)
+    return turned(whole, 0, axis % ndim) if axis % ndim else whole
 
 
 def _require_result(x: Any, called: str) -> None:

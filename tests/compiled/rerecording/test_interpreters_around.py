@@ -37,6 +37,7 @@ def mapped_gradients(f, x):
 
 INTERPRETERS = {
     "vmap": lambda f, x: func.vmap(f)(x),
+    "vmap along the last axis": lambda f, x: func.vmap(f, out_dims=-1)(x),
     "vmap in chunks": lambda f, x: func.vmap(f, chunk_size=2)(x),
     "vmap in vmap": lambda f, x: func.vmap(func.vmap(f))(tg.stack([x, 2 * x])),
     "vmap of grad": lambda f, x: func.vmap(func.grad(lambda row: f(row).sum()))(x),
@@ -101,11 +102,11 @@ PAIRS = [(one, other) for one in INTERPRETERS for other in PIECES if one != "no 
 
 
 def leaves(tree):
-    return [x for item in tree for x in leaves(item)] if isinstance(tree, (tuple, list)) else [tree.tolist()]
+    return [x for item in tree for x in leaves(item)] if isinstance(tree, (tuple, list)) else [tree.tolist(), list(tree.stride())]
 
 
 def outcomes(interpreter, piece, block, compile=lambda function: function):
-    """What five calls give: of the piece itself, with its gradient, and within the interpreter."""
+    """What five calls give, and its strides: of the piece itself, with its gradient, and within the interpreter."""
     f, draws, found = PIECES[piece](), tg.Generator().manual_seed(2), []
 
     def step(x):
