@@ -12,6 +12,7 @@ from ..ops.elementwise import special
 from ..ops.identity import copy
 from ..ops.layouts.formats import in_order
 from ..ops.layouts.orders import common_order
+from ..ops.places.overlaps import refuse_overlap
 from ..ops.pointwise import cast, common_dtype, converted
 from ..ops.types import (
     FLOATING,
@@ -252,12 +253,12 @@ def float_power_(self: Tensor, exponent: Tensor | Number) -> Tensor:
     >>> tg.tensor([1., 2.], dtype=tg.float64).float_power_(2)
     tensor([1., 4.], dtype=tracegrad.float64)
     """
-    of = complex128 if common_dtype([self, exponent]).is_complex else float64
-    if self.dtype is not of:
+    if self.dtype is not (of := complex128 if common_dtype([self, exponent]).is_complex else float64):
         raise RuntimeError(
             f"the base given to float_power_ has dtype {self.dtype.title} but the operation's result requires dtype "
             f"{of.title}. Convert it first, or write float_power()."
         )
+    refuse_overlap(self, (exponent,))
     return store(self, float_power(self, exponent), (exponent,))
 
 
@@ -395,4 +396,5 @@ def xlogy_(self: Tensor, other: Tensor | Number) -> Tensor:
     >>> tg.tensor([0., 2.]).xlogy_(1.0)
     tensor([0., 0.])
     """
+    refuse_overlap(self, (other,))
     return store(self, xlogy(copy(self) if self.requires_grad else self, other), (other,))

@@ -9,6 +9,8 @@ from ..ops import elementary, movement
 from ..ops import reductions as folds
 from ..ops.array import Array
 from ..ops.comparison import eq, ge, where
+from ..ops.layouts.formats import gradient_in_order, in_order
+from ..ops.layouts.orders import kept_order
 from ..ops.pointwise import cast
 from ..ops.products import dot
 from ..ops.sources import iota
@@ -96,6 +98,26 @@ def _require_sizes(batch: tuple[int, ...], query: Any, key: Any, value: Any) -> 
             )
 
 
+_BY_POSITIONS = (0, 2, 1, 3)  # [batch, positions, heads, width] in memory
+
+
+def _is_one_kernel(query: Any, key: Any, value: Any, mask: Any, grouped: bool) -> bool:
+    """Whether PyTorch's one kernel takes the call: its result lies as the queries do, and gradients by positions.
+
+    What it does not take (weights that are dropped, too) is two products, with results by rows.
+    """
+    if query.ndarray.ndim != 4 or key.ndarray.ndim != 4:
+        return False
+    (batch, heads, _, width), shape = query.ndarray.shape, key.ndarray.shape
+    if shape[0] != batch or shape[3] != width or shape != value.ndarray.shape or not query.ndarray.size * shape[2]:
+        return False
+    if shape[1] != heads and not grouped:
+        return False
+    if mask is not None and (mask.requires_grad or mask.ndarray.ndim not in (2, 4)):
+        return False
+    return all(x.ndarray.strides[3] == x.ndarray.itemsize for x in (query, key, value))
+
+
 def causal(queries: int, keys: int) -> Any:
     """bool [queries, keys]: True where the key is not behind the query; both count from 0."""
     shape = (queries, keys)
@@ -152,7 +174,9 @@ def scaled_dot_product_attention(
     nothing gets 0. Weights are dropped with probability `dropout_p`, in evaluation too. `scale` is 1 / sqrt(E) by
     default. With `enable_gqa` each head (axis -3) of keys and values serves as many heads of queries as it takes.
 
-    RuntimeError where sizes or types do not fit together, and for a mask beside `is_causal`.
+    Where PyTorch has one kernel for it (4 axes, batches, heads and widths alike, nothing dropped, no gradient of the
+    mask), the result lies in memory as `query` does. RuntimeError where sizes or types do not fit together, and for a
+    mask beside `is_causal` where there is none.
 
     >>> import tracegrad as tg
     >>> x = tg.eye(2)
@@ -162,10 +186,14 @@ def scaled_dot_product_attention(
     """
     _require_tensors("scaled_dot_product_attention", dict(query=query, key=key, value=value, attn_mask=attn_mask))
     _require_types(query, key, value, attn_mask)
-    if is_causal and attn_mask is not None:
+    in_one = not dropout_p and _is_one_kernel(query, key, value, attn_mask, enable_gqa)
+    if is_causal and attn_mask is not None and not in_one:
         raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
     if dropout_p > 1:
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {dropout_p}")
+    order = kept_order(query.ndarray) if in_one else None
+    if in_one:
+        query, key, value = (gradient_in_order(x, _BY_POSITIONS) if x.requires_grad else x for x in (query, key, value))
     if enable_gqa:
         key, value = _grouped(query, key, value)
     batch = broadcast_shapes(*(x.ndarray.shape[:-2] for x in (query, key, value)))
@@ -178,10 +206,11 @@ def scaled_dot_product_attention(
     scores = dot(query, movement.transpose(key, (*axes, len(axes) + 1, len(axes)))) * scale
     if is_causal:
         scores = where(causal(queries, keys), scores, -math.inf)
-    elif attn_mask is not None:
+    if attn_mask is not None:
         scores = _masked(scores, attn_mask)
     weights = _weights(scores, may_be_empty=attn_mask is not None)
-    return dot(dropout(weights, dropout_p) if dropout_p > 0 else weights, value)
+    out = dot(dropout(weights, dropout_p) if dropout_p > 0 else weights, value)
+    return out if order is None else in_order(out, order)
 
 
 scaled_dot_product_attention = overridable(

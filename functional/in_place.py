@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import builtins
+import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..ops.arithmetic import abs as absolute
-from ..ops.array import eager, repeated_axes
+from ..ops.array import Array, eager, repeated_axes
 from ..ops.complex_numbers.parts import view_as_complex
 from ..ops.core import current
+from ..ops.places.overlaps import refuse_overlap
 from ..ops.pointwise import common_dtype
 from ..ops.types import NUMBERS, bool_, real_of
 from ..tape.first_shapes import require_followed
@@ -47,9 +49,15 @@ def in_place(function: Callable[..., Any]) -> Callable[..., Any]:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         if subclasses.exist and (found := overloaded((self, *args, *kwargs.values()))):
             return ask(method, f"tracegrad.Tensor.{name}_", found, (self, *args), kwargs)
+        whole = self.buffer.whole
+        for other in (*args, *kwargs.values()) if kwargs else args:
+            if isinstance(other, Array) and other.buffer.whole is whole and not is_late:
+                refuse_overlap(self, (*args, *kwargs.values())[:reads], in_steps)
         if directly is not None and directly(self, *args, **kwargs):
             return self
         value = _computed(function, self, *args, **kwargs)
+        if is_late:  # by then, what does not fit together has been refused
+            refuse_overlap(self, (*args, *kwargs.values())[:reads], in_steps)
         if fits is not None:
             fits(self, *(x for x in (*args, *kwargs.values()) if isinstance(x, Tensor)))
         if fills and repeated_axes(self.ndarray) and value.ndarray.shape == self.ndarray.shape:
@@ -61,12 +69,24 @@ def in_place(function: Callable[..., Any]) -> Callable[..., Any]:
 
     fills = function.__name__ in _FILLS
     name = getattr(function, "__name__", "op").lstrip("_")
+    reads, in_steps = _READS.get(name, _ALL), name in _IN_STEPS
+    is_late = in_steps and name != "index_copy"
     return described(method, function, f"{name}_", in_place_form(function, f"{name}_", True))
 
 
 #: What may write to an element that is shown several times: it is the same number each time.
 _FILLS = frozenset("fill_diagonal index_fill masked_fill tril triu".split())
 _DEPRECATED = frozenset("index_fill masked_fill".split())
+
+
+#: Methods that write element by element what they find through places: nothing of the tensor may be read.
+_IN_STEPS = frozenset("index_add index_copy index_fill index_reduce put scatter scatter_add scatter_reduce".split())
+#: How many operands may not overlap with the tensor in part, where it is not all of them.
+_READS = {
+    **dict.fromkeys("addbmm addmm addmv addr baddbmm masked_scatter".split(), 0),
+    **{"masked_fill": 1, "index_fill": 2},
+}
+_ALL = sys.maxsize
 
 
 def _stored_in_any_size(self: Any, value: Any, others: Sequence[Any]) -> Any:
@@ -119,6 +139,8 @@ def in_place_operator(function: Callable[..., Any], name: str) -> Callable[..., 
         if subclasses.exist and (found := overloaded((self, other))):
             known_as = KNOWN_AS.get(name, name)
             return ask(getattr(Tensor, known_as), f"tracegrad.Tensor.{known_as}", found, (self, other), {})
+        if isinstance(other, Array) and other.buffer.whole is self.buffer.whole:
+            refuse_overlap(self, (other,))
         out = _computed(function, self, other)
         return out if out is NotImplemented else store(self, out, (other,))
 
@@ -136,6 +158,8 @@ def copy_(self: Tensor, src: Tensor | Number, non_blocking: bool = False) -> Ten
     >>> tg.zeros(2).copy_(tg.tensor([1, 2]))
     tensor([1., 2.])
     """
+    if isinstance(src, Array) and src.buffer.whole is self.buffer.whole:
+        refuse_overlap(self, (src,))
     return copy_into(self, src)
 
 

@@ -141,7 +141,7 @@ def _captured(
     else:  # a part of what is computed, or differentiated later
         _run(sweep, roots, cotangents)
     return tuple(
-        _gradient(sweep.captures[edge], place, wanted[place], allow_unused, materialize_grads)
+        _gradient(sweep, sweep.captures[edge], place, wanted[place], allow_unused, materialize_grads)
         for place, edge in enumerate(edges)
     )
 
@@ -291,11 +291,12 @@ def _edge_of(tensor: Any) -> Edge:
     return edge
 
 
-def _gradient(g: Any, place: int, tensor: Any, allow_unused: bool | None, materialize: bool) -> Any:
+def _gradient(sweep: Sweep, g: Any, place: int, tensor: Any, allow_unused: bool | None, materialize: bool) -> Any:
     if g is not None:
         return g
     if materialize:
-        return ones_like(tensor) * 0
+        zeros = ones_like(tensor) * 0  # what the program differentiates again requires a gradient, as in PyTorch
+        return zeros.requires_grad_() if sweep.create_graph and isinstance(sweep, InputsSweep) else zeros
     if not allow_unused:
         raise RuntimeError(
             f"The differentiated Tensor at index {place} appears to not have been used in the graph. Set "

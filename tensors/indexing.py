@@ -20,6 +20,7 @@ from ..ops.comparison import where
 from ..ops.core import current, switch
 from ..ops.identity import copy
 from ..ops.numbers import computed, stands_in, whole
+from ..ops.places.overlaps import refuse_overlap
 from ..ops.pointwise import cast, converted
 from ..ops.sources import full, iota
 from ..ops.types import FLOATING, bool_, broadcast_shapes, int32, int64, uint8
@@ -30,14 +31,15 @@ from .calling.assigned import are_truths, as_assigned, check_filled_in, is_fille
 from .composite import relabel
 from .creation import tensor
 from .data import fitting
-from .in_place import assign, copy_into
+from .in_place import assign
 from .index_plan import Picking, Plan, picking_items
 from .overriding import ask, overloaded, subclasses
 from .rows import OF_REGIONS, READ_AT_ONCE, basic_view, row, shown
 from .tensor import Tensor
 from .written.at_once import write_at_once
 from .written.repeated import added_once, each_once, filled_once, put_once, warn_of_repeated
-from .written.values import check_put, common_shape, source_of, without_leading_ones
+from .written.shared import copy_to, reads_own
+from .written.values import as_put, check_put, common_shape, source_of, without_leading_ones
 
 # --------------------------------------------------------------------------------------------------- reading indices
 
@@ -287,7 +289,7 @@ def setitem(x: Any, key: Any, value: Any) -> None:
     value = value if isinstance(value, Tensor) else as_assigned(value, x.dtype)
     if type(key) is bool:
         if key:
-            copy_into(_region(x, _plan(x, None)), without_leading_ones(value, x.ndarray.ndim + 1))
+            copy_to(_region(x, _plan(x, None)), value)
         return
     if are_truths(key):
         key = tensor(key)
@@ -298,25 +300,21 @@ def setitem(x: Any, key: Any, value: Any) -> None:
         _fill_where(x, key, value)
         return
     if type(key) in OF_REGIONS and (seen := (row if type(key) is int else basic_view)(x, key)) is not None:
-        copy_into(seen, without_leading_ones(value, seen.ndarray.ndim))
+        copy_to(seen, value)
         return
     if _varies(key) and _write_anywhere(x, key, value):
         return
     plan = _plan(x, key)
     if not plan.picks:
-        region = _region(x, plan)
-        copy_into(region, without_leading_ones(value, region.ndarray.ndim))
+        copy_to(_region(x, plan), value)
     else:
-        write_picked(x, plan, _as_put(plan, key, value, x.dtype), accumulate=False)
+        _put(x, plan, as_put(plan, key, value, x.dtype))
 
 
-def _as_put(plan: Plan, key: Any, value: Any, dtype: Any) -> Any:
-    """`value` as it is written where nothing but numbers or one mask pick: converted, a single one at a mask."""
-    is_filled = plan.fills() and is_filled_in(bool_, value)
-    if is_filled:
-        types = [getattr(item, "dtype", None) for item in (key if isinstance(key, tuple) else (key,))]
-        check_filled_in(uint8 if uint8 in types else bool_, value, dtype)
-    return converted(value, dtype) if isinstance(value, Tensor) and (is_filled or plan.selects()) else value
+def _put(x: Any, plan: Plan, value: Any, accumulate: bool = False) -> None:
+    if read := reads_own(x, plan, value):
+        refuse_overlap(x if plan.is_whole() else _region(x, plan), read, also_in_full=True)
+    write_picked(x, plan, value, accumulate)
 
 
 def _varies(key: Any) -> bool:
@@ -333,8 +331,8 @@ def _write_anywhere(x: Any, key: Any, value: Any) -> bool:
     if x.requires_grad or not isinstance(value, (bool, int, float, Tensor)):
         return False
     plan = _plan(x, key, _to_pick)
-    if len(plan.picks) != 1:
-        return False
+    if len(plan.picks) != 1 or (isinstance(value, Tensor) and value.ndarray.ndim and reads_own(x, plan, value)):
+        return False  # of its own memory: whether that is refused depends on the place
     axis, index = plan.picks[0]
     shape = (*plan.shape[:axis], *index.ndarray.shape, *plan.shape[axis + 1 :])
     if isinstance(value, Tensor):
@@ -396,5 +394,5 @@ def write_picked(x: Any, plan: Plan, value: Any, accumulate: bool, title: str = 
 
 def index_put_(x: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
     """``x[indices] = values``, or ``+=`` that counts repeated indices with `accumulate`; returns `x`."""
-    write_picked(x, _plan(x, picking_items(indices)), values, accumulate)
+    _put(x, _plan(x, picking_items(indices)), values, accumulate)
     return x

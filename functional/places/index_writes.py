@@ -72,7 +72,9 @@ def _added_directly(self: Tensor, dim: Any, index: Tensor, source: Tensor, *, al
     out, places, rows = self.ndarray, index.ndarray, source.ndarray
     if dim != 0 or places.ndim != 1 or places.dtype != np.int64 or rows.shape != (places.size, *out.shape[1:]):
         return False
-    if not out.ndim or not out.flags.c_contiguous or not out.flags.writeable or source.buffer is self.buffer:
+    if not out.ndim or not out.flags.c_contiguous or not out.flags.writeable:
+        return False
+    if self.buffer in (source.buffer, index.buffer):
         return False
     if ((places < 0) | (places >= len(out))).any():
         return False

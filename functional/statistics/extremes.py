@@ -88,7 +88,7 @@ def _extreme(name: str, fold: Any, position: Any, pairwise: Any) -> Callable[...
     title = name.capitalize()
 
     def with_places(input: Any, axis: Any, keepdim: bool) -> tuple[Any, Any]:
-        indices = _position(position, input, axis, True)
+        indices = _position(position, input, axis, True, name)
         values = along(input, indices, axis)
         if not keepdim and input.ndarray.ndim:
             place = axis_of(axis, input.ndarray.ndim)
@@ -145,7 +145,7 @@ def _refuse_truth(name: str, x: Any) -> None:
         raise RuntimeError(f"{name}(): does not support bool input. Convert it first, e.g. with .int().")
 
 
-def _position(op: Callable[[Any, int], Any], x: Any, dim: int | None, keepdim: bool) -> Any:
+def _position(op: Callable[[Any, int], Any], x: Any, dim: int | None, keepdim: bool, name: str = "") -> Any:
     shape = x.ndarray.shape
     if dim is None and not x.ndarray.size:
         raise IndexError(
@@ -157,6 +157,8 @@ def _position(op: Callable[[Any, int], Any], x: Any, dim: int | None, keepdim: b
         found = op(movement.reshape(x, (x.ndarray.size,)), 0)
         return kept(found, shape, tuple(range(len(shape)))) if keepdim else found
     axis = axis_of(dim, len(shape))
+    if not shape[axis]:
+        raise IndexError(f"{name or op.__name__}(): Expected reduction dim {axis} to have non-zero size.")
     found = op(x, axis)
     return kept(found, shape, (axis,)) if keepdim else found
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...ops.array import Array, repeated_axes
+from ...ops.places.overlaps import refuse_overlap
 from ...ops.types import uint8
 from ...tape.grad_mode import no_grad
 from ...tape.tangents import levels
@@ -185,31 +186,17 @@ def _refuse_overlap(places: Sequence[Any], arguments: Sequence[Any], meanwhile: 
     lists = (x if isinstance(x, (tuple, list)) else (x,) for x in arguments)
     given = [x for several in lists for x in several if isinstance(x, Array)]
     for place in places:
-        array = place.ndarray
-        if repeated_axes(array):
-            raise RuntimeError(_OVERLAP.format("more than one element of the written-to tensor refers"))
+        if repeated_axes(place.ndarray):
+            raise RuntimeError(_REPEATED)
         for i, x in enumerate(given):
             in_steps = meanwhile == "all" or (meanwhile == "the first" if i == 0 else meanwhile == "all but the first")
-            if x.buffer is place.buffer and ((in_steps and x is place) or _overlaps(array, x.ndarray, in_steps)):
-                raise RuntimeError(_OVERLAP.format("some elements of the input tensor and the written-to tensor refer"))
+            refuse_overlap(place, (x,), in_steps)
 
 
-_OVERLAP = (
-    "unsupported operation: {} to a single memory location. Please clone() the tensor before performing the operation."
+_REPEATED = (
+    "unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please "
+    "clone() the tensor before performing the operation."
 )
-
-
-def _overlaps(array: Any, other: Any, in_steps: bool) -> bool:
-    """Whether two views of one memory share some of it; the same view may be both where nothing is done in steps."""
-    mine, theirs = array.__array_interface__, other.__array_interface__
-    same = mine["data"] == theirs["data"] and array.shape == other.shape and array.strides == other.strides
-    return (in_steps or not same) and _ends(array)[0] < _ends(other)[1] and _ends(other)[0] < _ends(array)[1]
-
-
-def _ends(array: Any) -> tuple[int, int]:
-    start = array.__array_interface__["data"][0]
-    length = sum((n - 1) * stride for n, stride in zip(array.shape, array.strides, strict=True)) + array.itemsize
-    return start, start + (length if array.size else 0)
 
 
 def _store(name: str, place: Any, value: Any, is_quiet: bool) -> None:

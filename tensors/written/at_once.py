@@ -53,5 +53,7 @@ def _number(value: Any, x: Any) -> Any:
 
 
 def _apart(values: Any, array: np.ndarray) -> Any:
-    """`values` as they are before anything is written to `array`."""
-    return values.copy() if type(values) is np.ndarray and np.may_share_memory(values, array) else values
+    """`values`; ValueError where they may be of array's memory: the ops tell whether that can be written."""
+    if type(values) is np.ndarray and np.may_share_memory(values, array):
+        raise ValueError("shared memory")
+    return values

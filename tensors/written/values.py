@@ -7,11 +7,12 @@ from typing import Any
 from ...ops import movement
 from ...ops.pointwise import converted
 from ...ops.sources import full
-from ...ops.types import broadcast_shapes
+from ...ops.types import bool_, broadcast_shapes, uint8
 from ..arguments import Shape
+from ..calling.assigned import check_filled_in, is_filled_in
 from ..creation import tensor
 from ..data import fitting
-from ..index_plan import Picking
+from ..index_plan import Picking, Plan
 from ..tensor import Tensor
 
 
@@ -61,3 +62,12 @@ def common_shape(*shapes: Shape) -> Shape | None:
         return broadcast_shapes(*shapes)
     except RuntimeError:
         return None
+
+
+def as_put(plan: Plan, key: Any, value: Any, dtype: Any) -> Any:
+    """`value` as it is written where nothing but numbers or one mask pick: converted, a single one at a mask."""
+    is_filled = plan.fills() and is_filled_in(bool_, value)
+    if is_filled:
+        types = [getattr(item, "dtype", None) for item in (key if isinstance(key, tuple) else (key,))]
+        check_filled_in(uint8 if uint8 in types else bool_, value, dtype)
+    return converted(value, dtype) if isinstance(value, Tensor) and (is_filled or plan.selects()) else value

@@ -97,7 +97,7 @@ def test_numpy_writes_what_the_ops_write(target, recorded, monkeypatch):
 
 def test_a_number_is_written_by_numpy_alone(monkeypatch):
     x = tg.zeros(4, 3)
-    monkeypatch.setattr(indexing, "copy_into", None)
+    monkeypatch.setattr(indexing, "copy_to", None)
     x[2, 1] = 3
     x[:, 0] = tg.arange(4.0)
     x[tg.tensor([0, 1])] += 1

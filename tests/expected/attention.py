@@ -10,6 +10,7 @@ from . import gpt
 
 PRODUCTS = 90
 LAYERS = 60
+LAYOUTS = 240
 
 #: Constructors, by the kind of call that they take.
 MODULES = {
@@ -100,6 +101,62 @@ def of_product(tg, number, dtype):
     out = tg.nn.functional.scaled_dot_product_attention(*tensors, **options)
     inputs = [x for x in tensors if x.requires_grad]
     return [x.detach().numpy() for x in (out, *tg.autograd.grad(weighted(tg, out), inputs))]
+
+
+def laid(tg, draw, shape):
+    """Zeros whose axes lie in a drawn order, sometimes with gaps."""
+    by_positions = (*range(len(shape) - 3), len(shape) - 2, len(shape) - 3, len(shape) - 1)
+    order = draw.choice([tuple(range(len(shape))), by_positions, by_positions, by_positions])
+    if draw.random() < 0.2:
+        order = tuple(draw.sample(range(len(shape)), len(shape)))
+    sizes = [shape[axis] for axis in order]
+    gap = draw.choice([None, None, None, *range(len(shape))])
+    memory = tg.zeros([n * (2 if axis == gap else 1) for axis, n in enumerate(sizes)])
+    memory = memory if gap is None else memory.narrow(gap, 0, sizes[gap])
+    return memory.permute([order.index(axis) for axis in range(len(shape))])
+
+
+def layout_call(tg, number):
+    """Zeros (query, key, value) that lie in drawn orders, and options of one `scaled_dot_product_attention`."""
+    draw = random.Random(f"layout {number}")
+    batch, heads, width = draw.choice([1, 2]), draw.choice([1, 4, 4]), draw.choice([1, 3, 3])
+    queries, keys, served = draw.choice([1, 5]), draw.choice([5, 6]), draw.choice([heads, heads, 1])
+    lead = draw.choice([(batch,)] * 8 + [(), (batch, 2)])
+    shapes = [(*lead, heads, queries, width), (*lead, served, keys, width), (*lead, served, keys, width)]
+    if draw.random() < 0.1:
+        shapes[2] = (*shapes[2][:-1], width + 1)
+    options = {"enable_gqa": True} if served != heads else {}
+    kind = draw.choice(["none", "causal", "dropped", "mask", "mask", "followed"])
+    if kind == "mask":
+        shape = draw.choice([(queries, keys), (1, keys), (1, queries, keys), (1,) * len(lead) + (heads, queries, keys)])
+        options["attn_mask"] = tg.zeros(shape) if draw.random() < 0.5 else tg.ones(shape, dtype=tg.bool)
+    elif kind == "followed":
+        options["attn_mask"] = tg.zeros(queries, keys, requires_grad=True)
+    options |= {"causal": {"is_causal": True}, "dropped": {"dropout_p": 0.5}}.get(kind, {})
+    if kind == "mask" and draw.random() < 0.2:
+        options["is_causal"] = True
+    tensors = [laid(tg, draw, shape) for shape in shapes]
+    return [x.requires_grad_() if draw.random() < 0.7 else x for x in tensors], options
+
+
+def strides(x):
+    """Those of the axes that have some elements."""
+    return [n for n, size in zip(x.stride(), x.shape, strict=True) if size > 1]
+
+
+def strides_of(tg, operands, options):
+    """`strides` of the result, and of the gradients of the operands that have one; an error's class."""
+    try:
+        out = tg.nn.functional.scaled_dot_product_attention(*operands, **options)
+    except RuntimeError:
+        return "RuntimeError"
+    followed = [x for x in operands if x.requires_grad]
+    gradients = tg.autograd.grad((out * out).sum(), followed) if followed else ()
+    return str([strides(x) for x in (out, *gradients)])
+
+
+def layouts(tg):
+    return [strides_of(tg, *layout_call(tg, number)) for number in range(LAYOUTS)]
 
 
 def masks(draw, kind, batch, heads, lengths):
@@ -241,7 +298,8 @@ def descriptions(tg):
         numbers, warned = of_evaluation(tg, text, padded)
         evaluated.append({"numbers": numbers.ravel().tolist(), "warned": warned})
     tables = [of_table(tg, options)[0] for options in TABLES]
-    return {"modules": found, "evaluated": evaluated, "errors": errors(tg), "gpt": gpt_runs(tg), "tables": tables}
+    return {"modules": found, "evaluated": evaluated, "errors": errors(tg), "gpt": gpt_runs(tg), "tables": tables,
+            "layouts": layouts(tg)}  # fmt: skip
 
 
 #: Calls that are refused; q, k, v, x are float32 of these shapes.

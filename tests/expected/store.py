@@ -45,6 +45,7 @@ from expected import (
     operands,
     optimizer_trajectories,
     optimizers,
+    overlaps,
     parametrized,
     places,
     printing,
@@ -144,6 +145,7 @@ def main():
     store_text("distributions", transforms.make_texts(torch))
     store_text("bad_calls", bad_calls.make(torch))
     store_text("saved_tensors", saved_tensors.make(torch))
+    store_text("overlaps", overlaps.make(torch))
     store_text("writes_to_operands", writes_to_operands.make(torch), indent=None)
     store_text("loading", loading.make(torch))
     store_text("loaders", loaders.make(torch), indent=None)

@@ -37,6 +37,50 @@ def test_signature_and_layout(tg):
     assert signature.parameters["scale"].kind is inspect.Parameter.KEYWORD_ONLY
 
 
+@pytest.mark.parametrize("first", range(0, attention.LAYOUTS, 40))
+def test_layouts(tg, first):
+    """Results and gradients lie in memory as PyTorch's do, which depends on which of its kernels takes the call."""
+    for number in range(first, first + 40):
+        assert attention.strides_of(tg, *attention.layout_call(tg, number)) == TEXTS["layouts"][number], number
+
+
+@pytest.mark.parametrize("options", [{}, {"is_causal": True}, {"attn_mask": (5, 5)}, {"dropout_p": 0.5}], ids=str)
+def test_layouts_of_compiled_calls(tg, options):
+    """Heads are joined by a view, and replays, re-recorded calls and deferred blocks give eager mode's strides."""
+    options = {name: tg.zeros(x) if name == "attn_mask" else x for name, x in options.items()}
+
+    def attended(x):
+        heads = x.view(2, 5, 4, 3).transpose(1, 2)
+        return tg.nn.functional.scaled_dot_product_attention(heads, heads, heads, **options)
+
+    def step(x):
+        out = attended(x)
+        joined = out.transpose(1, 2)
+        joined = joined.reshape(2, 5, 12) if options.get("dropout_p") else joined.view(2, 5, 12)
+        return out.detach(), *tg.autograd.grad((joined * joined).sum(), x)
+
+    def looking(x):
+        return [*step(x), *([x] if x.sum().item() > 1e9 else [])]
+
+    def deferring(x):
+        with tg.deferred():
+            return [y.stride() for y in step(x)], [y.numpy() for y in step(x)][0]
+
+    compiled, rerecorded = tg.compile(step), tg.compile(looking)
+    for call in range(4):
+        tg.manual_seed(call)
+        x = tg.randn(2, 5, 12, requires_grad=True)
+        expected, *results = [
+            [(y.stride(), y) for y in function(x)] for function in (step, compiled, rerecorded) if tg.manual_seed(1)
+        ]
+        assert all([s for s, _ in found] == [s for s, _ in expected] for found in results)
+        for found in results:
+            assert_close(found[0][1], expected[0][1].numpy(), rtol=1e-5, atol=1e-6)
+        tg.manual_seed(1)
+        assert deferring(x)[0] == [s for s, _ in expected]
+    assert compiled.way == "replay" and rerecorded.way == "re-record"
+
+
 def test_rows_that_may_look_at_nothing_are_zero(tg):
     x = tg.ones(1, 3, 2, dtype=tg.float64, requires_grad=True)
     mask = tg.tensor([[True, False, True], [False, False, False], [True, True, True]])

@@ -1,0 +1,27 @@
+"""Writes of what is read in the same memory: where ``x[key] = value`` is refused, as PyTorch refuses it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...ops import movement
+from ...ops.places.overlaps import refuse_overlap
+from ..in_place import copy_into
+from .values import common_shape, without_leading_ones
+
+
+def copy_to(region: Any, value: Any) -> None:
+    """Store `value` in a region that is a view. RuntimeError where it shows a part of the region.
+
+    Where it is broadcast, it repeats elements, of which the rule tells nothing, unless there are as many as before.
+    """
+    value, shape = without_leading_ones(value, region.ndarray.ndim), region.ndarray.shape
+    if getattr(value, "buffer", None) is region.buffer and value.ndarray.size == region.ndarray.size:
+        if common_shape(value.ndarray.shape, shape) == shape:
+            refuse_overlap(region, (value if value.ndarray.shape == shape else movement.reshape(value, shape),))
+    copy_into(region, value)
+
+
+def reads_own(x: Any, plan: Any, value: Any) -> list[Any]:
+    """What shows memory of `x` of `value` and of the indices of a plan by which it is written to picked places."""
+    return [each for each in (value, *(index for _, index in plan.picks)) if getattr(each, "buffer", None) is x.buffer]
