@@ -9,7 +9,7 @@ from typing import Any
 from ..ops.core import Primitive
 from .nodes import PrimitiveNode, class_called
 
-_NO_PARAMS: Any = types.MappingProxyType({})
+NO_PARAMS: Any = types.MappingProxyType({})
 
 
 class MovedNode(PrimitiveNode):
@@ -29,7 +29,7 @@ class MovedNode(PrimitiveNode):
     ) -> MovedNode:
         """The node of `out`, with derivatives for the operands `on`."""
         node: Any = object.__new__(class_called(MovedNode, title))
-        node.fill(primitive, operands, _NO_PARAMS, out, on, ())
+        node.fill(primitive, operands, NO_PARAMS, out, on, ())
         node.back, node.facts = back, facts
         made: MovedNode = node
         return made
