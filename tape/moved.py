@@ -35,4 +35,6 @@ class MovedNode(PrimitiveNode):
         return made
 
     def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
+        if self.known or self.released:
+            self.unpacked()  # what a composite in its place keeps must be as it was
         return self.back(cotangents[0], wanted, *self.facts)
