@@ -116,6 +116,9 @@ class Sweep:
 
     def _propagate(self, node: Node, cotangents: list[Any], wanted: list[bool]) -> None:
         listening = watcher()
+        if listening is None and not (node.user_defined or node.post_hooks or known.any or anomaly.mode.enabled):
+            self._propagate_plainly(node, cotangents, wanted)
+            return
         # While recording, what the node's rules add is marked as the derivative of the user's line.
         if listening is not None:
             listening.differentiated(node)
@@ -147,6 +150,23 @@ class Sweep:
         arriving = [(edge, g) for edge, g, want in zip(node.edges, gradients, wanted, strict=True) if want]
         # Sums belong to the line whose contribution completes them.
         listening.deriving(node.origin, self._deliver_all, arriving)
+
+    def _propagate_plainly(self, node: Node, cotangents: list[Any], wanted: list[bool]) -> None:
+        """`_propagate` through a node of the library's own, where nobody records or looks on."""
+        try:
+            gradients = node.backward(cotangents, wanted)
+        except Exception as error:
+            anomaly.locate(node, error)
+            raise
+        if not self.keep_graph:
+            node.release()
+        pending = self.pending
+        for edge, g, want in zip(node.edges, gradients, wanted, strict=True):
+            if want and g is not None:
+                if edge[0] in pending:
+                    self._deliver(edge, g)
+                else:
+                    pending[edge[0]] = {edge[1]: g}  # type: ignore[index]
 
     def _deliver_all(self, arriving: list[tuple[Edge, Any]]) -> None:
         for edge, g in arriving:
