@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..ops import elementary, indexing, movement
 from ..ops import reductions as folds
 from ..ops.comparison import eq, where
+from ..ops.core import switch
 from ..ops.pointwise import cast, common_dtype, converted
 from ..ops.requirements import Requirement, require
 from ..ops.sources import iota
@@ -17,8 +20,10 @@ from ..tensors.calling.kernels import require_floating
 from ..tensors.composite import composite, part, relabel, whole
 from ..tensors.fusion import fused
 from ..tensors.limits import finfo
+from ..tensors.operands import PLAIN_TENSORS
 from ..tensors.random import bernoulli_with, strides_like
 from ..tensors.short_floats import rounded_once
+from ..tensors.tensor import make
 from .activations import finished
 from .checks.mixed_types import mixed_types
 from .checks.shapes import check_normalized, check_one_type
@@ -113,6 +118,8 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
         num_classes = int(tensor.max().item()) + 1
     else:
         require(tensor, BELOW, num_classes)
+    if not switch.stack and type(tensor) in PLAIN_TENSORS:
+        return make(np.equal(tensor.ndarray[..., None], np.arange(num_classes)).astype(np.int64, "C"))
     shape = (*tensor.ndarray.shape, num_classes)
     marked = cast(eq(movement.reshape(tensor, (*shape[:-1], 1)), iota(shape, len(shape) - 1, int64)), int64)
     return marked.contiguous()  # in rows, however `tensor` lies

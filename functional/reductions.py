@@ -23,6 +23,7 @@ from ..tensors.fusion import fused
 from ..tensors.short_floats import rounded_once
 from ..tracing.user_warning import warn_user
 from .forms import folds as forms
+from .statistics.at_once import sum_at_once
 
 if TYPE_CHECKING:
     from ..tensors.calling.annotations import Axes
@@ -62,6 +63,8 @@ def sum(input: Tensor, dim: Axes | None = None, keepdim: bool = False, *, dtype:
     >>> tg.sum(tg.tensor([[1, 2], [3, 4]]), dim=0)
     tensor([4, 6])
     """
+    if dtype is None and (found := sum_at_once(input, dim, keepdim)) is not None:
+        return found
     keeps = dtype is None and input.ndarray.dtype.kind == "f"
     if keeps and dim is None and not keepdim:
         return ops.sum(input, tuple(range(input.ndarray.ndim)))  # its node is called and shown so already

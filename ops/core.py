@@ -124,7 +124,7 @@ class Primitive:
     backward_name: str = ""  # what PyTorch calls the grad_fn: MulBackward0
     check: Check | None = None
     joint: bool = False
-    keeps_integers: bool = False  # of int64 it is computed in int64
+    keeps: frozenset[np.dtype] = frozenset()  # of these usual types it is computed in the type itself
     linear: tuple[str, ...] = ()  # operands in which, together, it is linear, where the rules are not the exact adjoint
     variadic: bool = field(init=False)
     is_view: bool = field(init=False)
@@ -191,7 +191,7 @@ def define(
     backward_name: str | None = None,
     check: Rule | None = None,
     joint: bool = False,
-    keeps_integers: bool = False,
+    keeps: frozenset[np.dtype] = frozenset(),
     linear: tuple[str, ...] = (),
 ) -> Primitive:
     """Declare a primitive and enter it in the registry; a missing derivative fails here, at import."""
@@ -204,9 +204,7 @@ def define(
     derivatives = {n: None if isinstance(r, NoGradient) else _derivative(r, names) for n, r in rules.items()}
     title = backward_name or "".join(part.capitalize() for part in name.split("_")) + "Backward0"
     checking = None if check is None else Check(check, _names_in(check))
-    primitive = Primitive(
-        name, tuple(inputs), type, eval, derivatives, lower, title, checking, joint, keeps_integers, linear
-    )
+    primitive = Primitive(name, tuple(inputs), type, eval, derivatives, lower, title, checking, joint, keeps, linear)
     REGISTRY[name] = primitive
     return primitive
 
@@ -311,31 +309,28 @@ def drop_stale_interpreters() -> None:
                 interpreter.left()
 
 
-class Direct(Protocol):
-    """Plain eager mode's own way for pointwise ops of floating-point tensors of one type, where nothing is promoted.
+class Direct:
+    """Plain eager mode's own way for pointwise ops of tensors of one usual type, or of two of which one is floating.
 
-    NotImplemented for any other operands: these go to the current interpreter, the general way.
+    NotImplemented for any other operands: these go to the current interpreter, the general way. Until there are
+    tensors, everything does.
     """
 
     def unary(self, primitive: Primitive, x: Any) -> Any:
         """The value of a primitive of one operand."""
-
-    def binary(self, primitive: Primitive, x: Any, y: Any) -> Any:
-        """The value of a primitive of two operands."""
-
-
-class _Indirect:
-    """Until there are tensors, everything goes the general way."""
-
-    def unary(self, primitive: Primitive, x: Any) -> Any:
         return NotImplemented
 
     def binary(self, primitive: Primitive, x: Any, y: Any) -> Any:
+        """The value of a primitive of two operands."""
+        return NotImplemented
+
+    def choice(self, primitive: Primitive, condition: Any, x: Any, y: Any) -> Any:
+        """The value of a primitive of a condition and two operands."""
         return NotImplemented
 
 
 class _Plain:
-    direct: Direct = _Indirect()
+    direct = Direct()
     #: Gives what was made of several primitives one name on the tape, with edges to the operands, if it has a node.
     named: Callable[[Any, str, Sequence[Any]], None] = staticmethod(lambda out, title, operands: None)
 

@@ -152,7 +152,7 @@ def pointwise(
 
     primitive = define(
         name, inputs, type=type_rule, eval=eval, lower=Pointwise(c), vjp=vjp, backward_name=backward_name, check=check,
-        keeps_integers=_keeps(domain, int64),
+        keeps=_kept(domain, on_bool),
     )  # fmt: skip
 
     def general(*operands: Any) -> Any:
@@ -165,7 +165,7 @@ def pointwise(
             return out
         return bind(primitive, *operands[:unpromoted], *mixed)
 
-    op = _directly(primitive, general) if not unpromoted and _keeps(domain, float32, float64) else general
+    op = _chosen_directly(primitive, general) if unpromoted else _directly(primitive, general)
     op.__name__ = op.__qualname__ = name
     op.primitive = primitive  # type: ignore[attr-defined]
     describe(op, inputs, numbers, doc, _types_of(domain, result, on_bool) if doc else "")
@@ -185,16 +185,23 @@ def _types_of(domain: Callable[[DType], DType], result: Callable[[DType], DType]
     return types_told(lambda dtype: dtype if on_bool is not None and dtype is bool_ else result(domain(dtype)))
 
 
-def _keeps(domain: Callable[[DType], DType], *dtypes: DType) -> bool:
-    """True if the op computes numbers of each of these types in their own type."""
+def _kept(domain: Callable[[DType], DType], on_bool: Op | None) -> frozenset[np.dtype]:
+    """The usual types whose numbers the op computes in their own type."""
+    usual = (float32, float64, int64) if on_bool else (float32, float64, int64, bool_)
+    return frozenset([dtype.numpy for dtype in usual if _keeps(domain, dtype)])
+
+
+def _keeps(domain: Callable[[DType], DType], dtype: DType) -> bool:
     try:
-        return all(domain(dtype) is dtype for dtype in dtypes)
+        return domain(dtype) is dtype
     except (RuntimeError, TypeError):  # which it refuses
         return False
 
 
 def _directly(primitive: Primitive, general: Op) -> Op:
-    """`general`, but first asking what plain eager mode has for the operands."""
+    """`general`, but first asking what plain eager mode has for the operands, and what puts off ops whether it expects
+    this one of floating-point numbers."""
+    is_expected = {float32.numpy, float64.numpy} <= primitive.keeps
 
     def unary(x: Any) -> Any:
         stack = switch.stack
@@ -202,7 +209,7 @@ def _directly(primitive: Primitive, general: Op) -> Op:
             out = plain.direct.unary(primitive, x)
             if out is not NotImplemented:
                 return out
-        else:
+        elif is_expected:
             expected = getattr(stack[-1][0], "expected", None)
             if expected is not None:
                 return expected(primitive, general, x)
@@ -214,7 +221,7 @@ def _directly(primitive: Primitive, general: Op) -> Op:
             out = plain.direct.binary(primitive, x, y)
             if out is not NotImplemented:
                 return out
-        else:
+        elif is_expected:
             expected = getattr(stack[-1][0], "expected", None)
             if expected is not None:
                 return expected(primitive, general, x, y)
@@ -222,6 +229,19 @@ def _directly(primitive: Primitive, general: Op) -> Op:
 
     ways: dict[int, Callable[..., Any]] = {1: unary, 2: binary}
     return ways.get(len(primitive.inputs), general)
+
+
+def _chosen_directly(primitive: Primitive, general: Op) -> Op:
+    """`_directly` for a condition and two operands."""
+
+    def choice(condition: Any, x: Any, y: Any) -> Any:
+        if not switch.stack:
+            out = plain.direct.choice(primitive, condition, x, y)
+            if out is not NotImplemented:
+                return out
+        return general(condition, x, y)
+
+    return choice
 
 
 floating_domain = _floating

@@ -51,11 +51,11 @@ def steps_between(whole: np.ndarray, here: Sequence[Step], there: Sequence[Step]
 def _reverse(step: Step, shape: tuple[int, ...]) -> list[Step]:
     """What makes of the result of `step` its operand, of `shape`, again."""
     params = dict(step.params)
-    if _kind(step) == "reshape":
+    if kind_of(step) == "reshape":
         return [_reshaped(shape)]
-    if _kind(step) == "transpose":
+    if kind_of(step) == "transpose":
         return [_transposed(np.argsort(params["permutation"]).tolist())]
-    if _kind(step) == "strided" and math.prod(params["shape"]) == math.prod(shape):
+    if kind_of(step) == "strided" and math.prod(params["shape"]) == math.prod(shape):
         order = sorted(range(len(params["shape"])), key=lambda axis: -params["strides"][axis])
         extents = [params["shape"][axis] for axis in order]
         if [params["strides"][axis] for axis in order] == [math.prod(extents[i:]) for i in range(1, len(order) + 1)]:
@@ -76,7 +76,7 @@ def _transposed(order: Sequence[int]) -> Step:
 
 def write_through(whole: Any, steps: Sequence[Step], value: Any) -> Any:
     """`whole` with the part that `steps` show replaced by `value`: what an in-place write to a view means for it."""
-    apart = next((i for i, step in enumerate(steps) if _kind(step) in _OVERLAPPING), len(steps))
+    apart = next((i for i, step in enumerate(steps) if kind_of(step) in _OVERLAPPING), len(steps))
     views = [whole]
     for step in steps[:apart]:
         views.append(bind(step.primitive, views[-1], **dict(step.params)))
@@ -87,13 +87,14 @@ def write_through(whole: Any, steps: Sequence[Step], value: Any) -> Any:
     return value
 
 
-def _kind(step: Step) -> str:
+def kind_of(step: Step) -> str:
+    """What kind of view a step makes."""
     return step.primitive.lower.kind  # type: ignore[union-attr]
 
 
 def _put_at_places(before: Any, steps: Sequence[Step], value: Any) -> Any:
     """`before` with the elements that `steps` show replaced; of several values for one element the last stays."""
-    moving = [step for step in steps if _kind(step) != "conj_view"]
+    moving = [step for step in steps if kind_of(step) != "conj_view"]
     if (len(steps) - len(moving)) % 2:
         value = conj(value)
     shape = current().type_of(before).shape
@@ -106,7 +107,7 @@ def _put_at_places(before: Any, steps: Sequence[Step], value: Any) -> Any:
 
 def _put_back(step: Step, before: Any, value: Any) -> Any:
     params = dict(step.params)
-    kind = _kind(step)
+    kind = kind_of(step)
     if kind == "reshape":
         return reshape(value, current().type_of(before).shape)
     if kind in ("view_as_real", "view_as_complex"):

@@ -9,7 +9,7 @@ from typing import Any
 from ..ops.core import Primitive
 from .nodes import PrimitiveNode, class_called
 
-_NO_PARAMS: Any = types.MappingProxyType({})
+NO_PARAMS: Any = types.MappingProxyType({})
 
 
 class MovedNode(PrimitiveNode):
@@ -29,10 +29,12 @@ class MovedNode(PrimitiveNode):
     ) -> MovedNode:
         """The node of `out`, with derivatives for the operands `on`."""
         node: Any = object.__new__(class_called(MovedNode, title))
-        node.fill(primitive, operands, _NO_PARAMS, out, on, ())
+        node.fill(primitive, operands, NO_PARAMS, out, on, ())
         node.back, node.facts = back, facts
         made: MovedNode = node
         return made
 
     def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
+        if self.known or self.released:
+            self.unpacked()  # what a composite in its place keeps must be as it was
         return self.back(cotangents[0], wanted, *self.facts)

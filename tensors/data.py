@@ -128,6 +128,8 @@ def values_of(data: Any, dtype: DType | None) -> np.ndarray:
 
 #: Python's own numbers: a row of nothing else is looked at as a whole.
 PYTHON_NUMBERS = frozenset((bool, int, float))
+#: These and numpy's, of which one stands for a row of its type.
+EXACT_NUMBERS = PYTHON_NUMBERS | {np.dtype(code).type for code in "?bBhHiIlLqQefdFD"}
 #: The sequences that need no look at their protocol.
 _SEQUENCES = (list, tuple, range)
 #: What stands for itself, though it has items.
@@ -199,8 +201,9 @@ def _plain(data: Any, lengths: tuple[int, ...], place: tuple[int, ...], types: s
         raise TypeError(f"{type(data).__name__!r} object cannot be interpreted as an integer, at item {list(place)}")
     if len(data) != here[0]:
         raise _ragged(here[0], len(data), place)
-    if len(here) == 1 and PYTHON_NUMBERS.issuperset(map(type, data)):
-        types.update(map(number_dtype, {type(item): item for item in data}.values()))
+    if len(here) == 1 and EXACT_NUMBERS.issuperset(map(type, data)):
+        for number in {type(item): item for item in data}.values():
+            _element(number, types)
         return list(data)
     if len(here) == 1 and not switch.stack and all(map(_is_plain_number, data)):
         numbers: Any = data

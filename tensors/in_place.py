@@ -24,16 +24,18 @@ from ..tape.grad_mode import is_grad_enabled, switches
 from ..tape.nodes import PrimitiveNode
 from ..tape.selected import declare_write_to_picked
 from ..tape.tangents import levels
+from ..tape.through import is_one_node, written_in_one
 from ..tracing.watch import declare_write, watcher
 from .data import fitting
 from .operands import PLAIN_TENSORS, number_of
 from .written.unfollowed import is_of_custom_function, written_to
 
 
-def assign(target: Any, value: Any, title: str = "") -> Any:
+def assign(target: Any, value: Any, title: str = "", copies: bool = False) -> Any:
     """Store `value` (a tensor, or a numpy scalar of target's type) in `target`'s memory; returns `target`.
 
-    `title` is what the node of a target that has a history is called then.
+    `title` is what the node of a target that has a history is called then. A target that `copies` a value with a
+    history gets a node of its own.
     """
     if _is_plain_write(target, value):
         return _written_plainly(target, value)
@@ -45,17 +47,22 @@ def assign(target: Any, value: Any, title: str = "") -> Any:
     tracked = is_grad_enabled() and (target.requires_grad or getattr(value, "requires_grad", False))
     if is_grad_enabled():
         _refuse_leaves(target, tracked)
-    if tracked and not getattr(value, "requires_grad", False):
-        value = _read_for_nothing(target, value)  # a constant overwrites a value that had a history
-    if tracked and value.type_.shape != of.shape:
-        value = broadcast(value, of.shape)
     base = target.base
-    whole = write_through(base, target.steps_from_base(), value) if tracked and base is not None else None
+    whole = None
+    if tracked and (base is not None or title and (copies or not getattr(value, "requires_grad", False))):
+        whole = written_in_one(target, value, title)
+    if tracked and whole is None:
+        if not getattr(value, "requires_grad", False):
+            value = _read_for_nothing(target, value)  # a constant overwrites a value that had a history
+        if value.type_.shape != of.shape:
+            value = broadcast(value, of.shape)
+        if base is not None:
+            whole = write_through(base, target.steps_from_base(), value)
+            whole.grad_fn.rename("CopySlices")
     declare_write(target, (target if base is None else base) if tracked else None)
     eager().write(target, value)
     if whole is not None:
-        whole.grad_fn.rename("CopySlices")
-        base.rebase(whole)
+        (target if base is None else base).rebase(whole)
     elif tracked:
         if title and value.grad_fn is not None:
             value.grad_fn.rename(title)
@@ -166,6 +173,8 @@ def copy_into(target: Any, source: Any, title: str = "") -> Any:
     title = title or "CopyBackwards"
     if not (is_grad_enabled() and source.requires_grad):
         return assign(target, converted(source, dtype), title)
+    if is_one_node(target):
+        return assign(target, converted(source, dtype), title, copies=True)
     # A node of its own: the target must not share hooks and retained gradients with its source.
     value = copy(source) if source.type_.dtype is dtype else converted(source, dtype)
     has_history = target.requires_grad and not target.is_leaf
@@ -185,10 +194,10 @@ def _fitting(value: Any, of: Type) -> Any:
     """`value` in target's type; errors in PyTorch's words where it cannot be stored."""
     got = current().type_of(value)
     require_castable(got.dtype, of.dtype)
-    if broadcast_shapes(got.shape, of.shape) != of.shape:
+    if broadcast_shapes(of.shape, got.shape) != of.shape:
         raise RuntimeError(
             f"output with shape {list(of.shape)} doesn't match the broadcast shape "
-            f"{list(broadcast_shapes(got.shape, of.shape))}. In-place results keep their shape; write x = x + y."
+            f"{list(broadcast_shapes(of.shape, got.shape))}. In-place results keep their shape; write x = x + y."
         )
     return value if got.dtype is of.dtype else cast(value, of.dtype)
 

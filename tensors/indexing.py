@@ -37,6 +37,7 @@ from .overriding import ask, overloaded, subclasses
 from .rows import OF_REGIONS, READ_AT_ONCE, basic_view, row, shown
 from .tensor import Tensor
 from .written.at_once import write_at_once
+from .written.followed import write_followed
 from .written.repeated import added_once, each_once, filled_once, put_once, warn_of_repeated
 from .written.shared import copy_to, reads_own
 from .written.values import as_put, check_put, common_shape, source_of, without_leading_ones
@@ -187,7 +188,7 @@ def _add_mask(plan: Plan, mask: Any) -> None:
         plan.pick(eager().literal(positions.astype(np.int64)))
 
 
-# -------------------------------------------------------------------------------------------------------- the region
+# ------------------------------------------------------------------------------------------------ region and picks
 
 
 def _region(x: Any, plan: Plan) -> Any:
@@ -197,9 +198,6 @@ def _region(x: Any, plan: Plan) -> Any:
     part = part if part.ndarray.shape == shape else movement.reshape(part, shape)
     relabel(part, plan.title, (x,))
     return part
-
-
-# ------------------------------------------------------------------------------------------------------------- picks
 
 
 def _picking(plan: Plan) -> Picking:
@@ -284,7 +282,7 @@ def setitem(x: Any, key: Any, value: Any) -> None:
     if subclasses.exist and (found := overloaded((x, key, value))):
         ask(Tensor.__setitem__, "tracegrad.Tensor.__setitem__", found, (x, key, value), {})
         return
-    if write_at_once(x, key, value):
+    if write_at_once(x, key, value) or write_followed(x, key, value):
         return
     value = value if isinstance(value, Tensor) else as_assigned(value, x.dtype)
     if type(key) is bool:

@@ -11,17 +11,24 @@ from ..ops.identity import copy
 from ..ops.numbers import now, stands_in
 from ..ops.sources import full
 from ..ops.types import DType
-from .data import PYTHON_NUMBERS, values_of
+from .data import EXACT_NUMBERS, values_of
 
 MOST = 64  # numbers of one tensor that are inputs of the graph; a longer list is a constant
 
 
 def numbers_that_vary(data: Any) -> list[Any]:
     """All numbers of nested lists, if some but not too many of them are stand-ins (`ops.numbers`)."""
-    if not isinstance(data, (list, tuple)) or PYTHON_NUMBERS.issuperset(map(type, data)):
+    if not isinstance(data, (list, tuple)) or not _may_vary(data):
         return []
     numbers = list(_items(data))
     return numbers if 0 < sum(map(stands_in, numbers)) <= MOST else []
+
+
+def _may_vary(data: Any) -> bool:
+    """False for nested lists of nothing but numbers that are none but themselves, which is seen row by row."""
+    if EXACT_NUMBERS.issuperset(map(type, data)):
+        return False
+    return any(_may_vary(item) if isinstance(item, (list, tuple)) else type(item) not in EXACT_NUMBERS for item in data)
 
 
 def _items(data: Any) -> Iterator[Any]:

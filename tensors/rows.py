@@ -10,16 +10,16 @@ import numpy as np
 from ..ops import movement
 from ..ops.array import Buffer, eager
 from ..ops.core import Step, current, reads_now, switch
-from ..ops.indexing import take_primitive
 from ..ops.movement import reshape_primitive, slice_primitive
 from ..ops.types import Type
 from ..tape.grad_mode import switches
 from ..tape.moved import MovedNode
 from ..tracing.watch import local, watcher
-from .calling.numpy_index import is_forward, numpy_index, picks
+from .calling.numpy_index import index_tensors, is_forward, numpy_index, picks, region_and_picks
 from .composite import relabel
 from .operands import PLAIN_TENSORS
 from .tensor import EAGER, Tensor, make
+from .written.picked import in_rows, picked_with_history
 
 Shape = tuple[int, ...]
 
@@ -146,45 +146,37 @@ def picked(x: Any, index: Any) -> Tensor | None:
     if chosen.dtype == bool:
         if chosen.shape != array.shape[: chosen.ndim] or not _is_read_now(x, index, "indexing with a mask"):
             return None
-        if not tracked:
-            return make(array[chosen])
-        return _picked_with_history(x, make(np.nonzero(chosen)[0]), [index]) if chosen.ndim == 1 else None
+        return picked_with_history(x, 0, (chosen,), (index,)) if tracked else make(array[chosen])
     if chosen.dtype != np.int64 or not reads_now(x, index):
         return None
     try:
-        return _picked_with_history(x, index, ()) if tracked else make(array.take(chosen, axis=0))
+        return picked_with_history(x, 0, (chosen,), (index,)) if tracked else make(array.take(chosen, axis=0))
     except IndexError:
         return None  # the ops say which it is
 
 
 def picked_several(x: Any, key: Any) -> Tensor | None:
-    """``x[key]`` for a key in which tensors or lists pick, of a plain tensor without a history, in plain eager mode.
-    None where it takes the ops, or these say what is wrong."""
+    """``x[key]`` for a key in which tensors or lists pick, of a plain tensor, in plain eager mode. None where it takes
+    the ops, or these say what is wrong."""
     if switch.stack or type(x) not in PLAIN_TENSORS or type(x.buffer) is not Buffer or local.watcher is not None:
-        return None
-    if switches.enabled and x.requires_grad:
         return None
     try:
         place = numpy_index(key)
-        taken = x.ndarray[place] if picks(place) else None
+        if not picks(place):
+            return None
+        if switches.enabled and x.requires_grad:
+            region, (axis, arrays) = region_and_picks(place, x.ndarray.shape)
+            part = x if region is None else basic_view(x, region)
+            return part if part is None else picked_with_history(part, axis, arrays, index_tensors(key))
+        taken = x.ndarray[place]
     except IndexError:
         return None
-    if taken is None or taken.flags.c_contiguous and 1 not in taken.shape:
-        return taken if taken is None else make(taken)
-    return make(taken.copy("C"))  # whose axes of one element have the strides of the ops' result
+    return make(in_rows(taken))
 
 
 def _of_tuple(x: Any, key: Any) -> Tensor | None:
     view = basic_view(x, key)
     return picked_several(x, key) if view is None else view
-
-
-def _picked_with_history(x: Any, index: Tensor, masks: Sequence[Tensor]) -> Tensor:
-    """The rows that `index` names, in plain eager mode."""
-    out = make(x.ndarray.take(index.ndarray, axis=0))
-    EAGER.record(take_primitive, (x, index), {}, out, [0])
-    relabel(out, "IndexBackward0", (x,), masks)
-    return out
 
 
 def _is_read_now(x: Any, index: Any, purpose: str) -> bool:

@@ -16,12 +16,13 @@ from ..ops import arithmetic, comparison, elementary
 from ..ops.array import DETACHED, UNTRACKED, Array, Buffer, Evaluator, alias_of, eager
 from ..ops.core import Step, interpreted, set_default_interpreter, set_direct
 from ..ops.types import BY_NUMPY, FLOATING, DType, dtype_of
-from ..ops.views import replay, steps_between
+from ..ops.views import steps_between
 from ..tape.direct import DirectOps
 from ..tape.first_shapes import keep_first_shape
-from ..tape.grad_mode import enable_grad, is_grad_enabled, switches
+from ..tape.grad_mode import is_grad_enabled, switches
 from ..tape.nodes import AccumulateGrad, Node
 from ..tape.plain import PlainTape
+from ..tape.through import seen_again
 from ..tracing.watch import changes, declare_alias, declare_flag, forbid, local, watched
 from .blank import FIELDS, NO_HOOKS
 from .calling.operators import binary_operator, reflected_operator
@@ -245,9 +246,7 @@ class Tensor(Subclassing, Differentiable, Exchange, Array):
             raise written_behind(self)
         self._seen_version = self.buffer.version
         if not self.viewed_without_grad:
-            with enable_grad():
-                fresh = replay(base, self.steps_from_base())
-            self._continue_from(fresh)
+            self._continue_from(seen_again(self, base, make))
 
     def _continue_from(self, value: Tensor) -> None:
         """Have `value`'s node; where the gradient is retained, it is that of the new value (hooks stay behind)."""

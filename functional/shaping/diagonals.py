@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+import functools
+from typing import Any
+
+import numpy as np
+
 from ...ops import movement
 from ...ops.comparison import where
+from ...ops.core import switch
 from ...ops.identity import copy
+from ...ops.indexing import FEW
+from ...ops.memory import by_rows
 from ...ops.places import diagonals
 from ...ops.sources import iota
 from ...ops.types import bool_, int64
 from ...tensors.arguments import axis_of
 from ...tensors.composite import composite
+from ...tensors.fusion import fused
 from ...tensors.tensor import Tensor
 from ..shapes import contiguous, movedim
+
+
+def _triangle(input: Tensor, diagonal: int, upper: bool) -> Tensor:
+    if input.ndarray.ndim < 2 or switch.stack or type(diagonal) is not int:
+        return _keep_where(input, diagonal, upper)
+    return _TRIANGLES[upper](input, diagonal, upper)
 
 
 def _keep_where(input: Tensor, diagonal: int, upper: bool) -> Tensor:
@@ -21,6 +36,41 @@ def _keep_where(input: Tensor, diagonal: int, upper: bool) -> Tensor:
     input = contiguous(input)
     distance = iota((rows, columns), 1, int64) - iota((rows, columns), 0, int64)
     return where(distance >= diagonal if upper else distance <= diagonal, input, False if input.dtype is bool_ else 0)
+
+
+@functools.lru_cache(maxsize=64)
+def _few_in_triangle(rows: int, columns: int, diagonal: int, upper: bool) -> np.ndarray:
+    return _in_triangle(rows, columns, diagonal, upper)
+
+
+def _in_triangle(rows: int, columns: int, diagonal: int, upper: bool) -> np.ndarray:
+    distance = np.arange(columns) - np.arange(rows)[:, None]
+    return distance >= diagonal if upper else distance <= diagonal
+
+
+def _masked(x: np.ndarray, diagonal: int, upper: bool) -> np.ndarray:
+    rows, columns = x.shape[-2:]
+    within = (_few_in_triangle if rows * columns <= FEW else _in_triangle)(rows, columns, diagonal, upper)
+    return np.where(within, by_rows(x), x.dtype.type(0))
+
+
+def _forward(wanted: Any, x: np.ndarray, diagonal: int, upper: bool) -> Any:
+    return _masked(x, diagonal, upper), None
+
+
+def _gradient(g: np.ndarray, kept: None, shapes: Any, x: None, diagonal: int, upper: bool) -> Any:
+    return (_masked(g, diagonal, upper),)
+
+
+def _rule(g: Any, kept: None, diagonal: int, upper: bool) -> Any:
+    return _keep_where(g, diagonal, upper)
+
+
+#: Of tensors, by whether it is the upper one: in plain eager mode one call of numpy code.
+_TRIANGLES = {
+    True: fused("TriuBackward0", _forward, _gradient, rule=_rule)(_keep_where),
+    False: fused("TrilBackward0", _forward, _gradient, rule=_rule)(_keep_where),
+}
 
 
 @composite("TriuBackward0")
@@ -34,7 +84,7 @@ def triu(input: Tensor, diagonal: int = 0) -> Tensor:
     tensor([[1, 1, 1],
             [0, 1, 1]])
     """
-    return _keep_where(input, diagonal, True)
+    return _triangle(input, diagonal, True)
 
 
 @composite("TrilBackward0")
@@ -48,7 +98,7 @@ def tril(input: Tensor, diagonal: int = 0) -> Tensor:
     tensor([[1, 0, 0],
             [1, 1, 0]])
     """
-    return _keep_where(input, diagonal, False)
+    return _triangle(input, diagonal, False)
 
 
 @composite("DiagonalBackward0")

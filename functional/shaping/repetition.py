@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...ops import movement
-from ...ops.identity import copy
+import numpy as np
+
+from ...ops import movement, reductions
+from ...ops.core import switch
+from ...ops.identity import copy, copy_primitive
+from ...ops.memory import by_rows
 from ...ops.requirements import Requirement, require
 from ...ops.sources import iota
 from ...ops.types import int32, int64
-from ...tensors.arguments import axis_of, numbers_called, sizes_of
+from ...tape.grad_mode import switches
+from ...tape.moved import MovedNode
+from ...tensors.arguments import Shape, axis_of, numbers_called, sizes_of
 from ...tensors.composite import composite, relabel
-from ...tensors.tensor import Tensor
+from ...tensors.operands import PLAIN_TENSORS
+from ...tensors.tensor import Tensor, make
 from ..shapes import flatten, unsqueeze
 
 
@@ -36,9 +43,25 @@ def repeat(input: Tensor, *repeats: int | Sequence[int]) -> Tensor:
     if any(count < 0 for count in counts):
         raise RuntimeError(f"Trying to create tensor with negative dimension: repeats must not be, got {list(counts)}")
     full = (1,) * (len(counts) - len(shape)) + shape
+    if not switch.stack and type(input) in PLAIN_TENSORS:
+        return _repeated_at_once(input, tuple(counts), full)
     apart = movement.reshape(input, tuple(x for n in full for x in (1, n)))
     spread = movement.broadcast(apart, tuple(x for count, n in zip(counts, full, strict=True) for x in (count, n)))
     return copy(movement.reshape(spread, tuple(count * n for count, n in zip(counts, full, strict=True))))
+
+
+def _repeated_at_once(x: Any, counts: Shape, full: Shape) -> Tensor:
+    out = make(by_rows(np.tile(x.ndarray, counts)))
+    if switches.enabled and x.requires_grad:
+        facts = counts, full, x.ndarray.shape
+        out._node = MovedNode.made("RepeatBackward0", copy_primitive, (x,), out, (0,), _added_up, *facts)
+    return out
+
+
+def _added_up(g: Any, wanted: Sequence[bool], counts: Shape, full: Shape, shape: Shape) -> list[Any]:
+    """The sum over the repetitions."""
+    apart = movement.reshape(g, tuple([x for count, n in zip(counts, full, strict=True) for x in (count, n)]))
+    return [movement.reshape(reductions.sum(apart, tuple(range(0, 2 * len(counts), 2))), shape)]
 
 
 @numbers_called("dims")

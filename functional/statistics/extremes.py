@@ -17,6 +17,7 @@ from ...tensors.composite import composite, part, relabel
 from ...tensors.tensor import Tensor
 from .. import return_types
 from ..reductions import folded, kept, sum
+from .at_once import extreme_at_once, is_only_computed
 
 if TYPE_CHECKING:
     from ...tensors.calling.annotations import Axes
@@ -84,8 +85,11 @@ _EXAMPLES = {
 }
 
 
+_POSITIONS = {"max": ops.argmax_primitive, "min": ops.argmin_primitive}
+
+
 def _extreme(name: str, fold: Any, position: Any, pairwise: Any) -> Callable[..., Any]:
-    title = name.capitalize()
+    title, primitive = name.capitalize(), _POSITIONS[name]
 
     def with_places(input: Any, axis: Any, keepdim: bool) -> tuple[Any, Any]:
         indices = _position(position, input, axis, True, name)
@@ -104,14 +108,20 @@ def _extreme(name: str, fold: Any, position: Any, pairwise: Any) -> Callable[...
         refuse_complex(f"{name}_all", input.dtype)
         if dim is None:
             _refuse_nothing(name, input, dim)
+            if is_only_computed(input):
+                return fold(input, axes_of(None, input.ndarray.ndim))
             out = _Overall.apply(input, fold)
             relabel(out, f"{title}Backward1", (input,))
             return out
         if isinstance(dim, Tensor):
             return pairwise(input, dim)
-        values, indices = (with_places if is_plain_now(input) else as_one)(input, dim, keepdim)
-        relabel(values, f"{title}Backward0", (input,))
-        return getattr(return_types, name)(values, indices)
+        found = input.ndarray.ndim and extreme_at_once(
+            primitive, f"{title}Backward0", input, axis_of(dim, input.ndarray.ndim), bool(keepdim)
+        )
+        if not found:
+            found = (with_places if is_plain_now(input) else as_one)(input, dim, keepdim)
+            relabel(found[0], f"{title}Backward0", (input,))
+        return getattr(return_types, name)(*found)
 
     extreme.__name__ = extreme.__qualname__ = name
     extreme.__doc__ = f"""The {name}imum of all elements, NaN if there is any; with an axis, (values, indices) along it.

@@ -56,3 +56,41 @@ def is_forward(part: slice) -> bool:
         if each is not None and type(each) is not int:
             return False
     return part.step is None or part.step > 0
+
+
+def index_tensors(key: Any) -> tuple[Tensor, ...]:
+    """The tensors in `key` that pick."""
+    items = key if type(key) is tuple else (key,)
+    return tuple([item for item in items if type(item) is Tensor and item.ndarray.ndim])
+
+
+def region_and_picks(place: Any, extents: tuple[int, ...]) -> tuple[Any, tuple[int, tuple[np.ndarray, ...]]]:
+    """A numpy index in which arrays pick as two: that of the region which all other parts leave, None where this is
+    everything, and what picks from it: from which axis on, and the arrays. IndexError where these are no neighbours."""
+    items = place if type(place) is tuple else (place,)
+    used = sum([_axes_used(item) for item in items])
+    region: list[Any] = []
+    picks: list[np.ndarray] = []
+    first, axis, limits, whole = 0, 0, 0, True
+    for item in items:
+        if type(item) is np.ndarray:
+            if picks and axis > first:
+                raise IndexError
+            first = axis if not picks else first
+            region += [_EVERYTHING] * _axes_used(item)
+            picks.append(item)
+            continue
+        region.append(item)
+        limits = len(region)  # how much of the region's key is of parts that are no arrays
+        axis += len(extents) - used if item is Ellipsis else type(item) is not int
+        whole = whole and (item is Ellipsis or type(item) is slice and item == _EVERYTHING)
+    return None if whole else tuple(region[:limits]), (first, tuple(picks))
+
+
+def _axes_used(item: Any) -> int:
+    if type(item) is np.ndarray and item.dtype is _BOOL:
+        return item.ndim
+    return item is not None and item is not Ellipsis
+
+
+_EVERYTHING = slice(None)

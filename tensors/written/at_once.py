@@ -17,7 +17,7 @@ from ..in_place import is_plain
 from ..operands import PLAIN_TENSORS
 
 #: What the general way raises in words of its own.
-_REFUSALS = (IndexError, ValueError, RuntimeError, OverflowError, TypeError)
+REFUSALS = (IndexError, ValueError, RuntimeError, OverflowError, TypeError)
 _USUAL = (int, float)
 
 
@@ -34,15 +34,15 @@ def write_at_once(x: Any, key: Any, value: Any) -> bool:
     try:
         place = numpy_index(key)
         if type(key) is not int and picks(place):
-            place = tuple([_apart(each, array) for each in place]) if type(place) is tuple else _apart(place, array)
-        array[place] = _apart(value.ndarray, array) if is_tensor else _number(value, x)
-    except _REFUSALS:
+            place = place_apart(place, array)
+        array[place] = apart(value.ndarray, array) if is_tensor else as_element(value, x)
+    except REFUSALS:
         return False
     x.buffer.version += 1
     return True
 
 
-def _number(value: Any, x: Any) -> Any:
+def as_element(value: Any, x: Any) -> Any:
     """One of Python's numbers as an element of `x`."""
     of, dtype = x.ndarray.dtype, x.dtype
     if type(value) in _USUAL and (of is FLOAT32 or of is INT64 or of is FLOAT64):
@@ -52,7 +52,12 @@ def _number(value: Any, x: Any) -> Any:
     return number_in(fitting(as_assigned(value, dtype), dtype), dtype)
 
 
-def _apart(values: Any, array: np.ndarray) -> Any:
+def place_apart(place: Any, array: np.ndarray) -> Any:
+    """`apart` for all that picks in a numpy index."""
+    return tuple([apart(each, array) for each in place]) if type(place) is tuple else apart(place, array)
+
+
+def apart(values: Any, array: np.ndarray) -> Any:
     """`values`; ValueError where they may be of array's memory: the ops tell whether that can be written."""
     if type(values) is np.ndarray and np.may_share_memory(values, array):
         raise ValueError("shared memory")

@@ -52,6 +52,20 @@ OF_ONE = {
     "t": lambda x: x.t() if x.ndim < 3 else x[0].t(),
     "T": lambda x: x.mT,
     "expand": lambda x: x[:1].expand(4, *x.shape[1:]),
+    "sum": lambda x: x.sum(),
+    "sum 1": lambda x: x.sum(1),
+    "sum of all axes": lambda x: x.sum(tuple(range(x.ndim)), keepdim=True),
+    "max": lambda x: tuple(x.max(1)),
+    "min": lambda x: tuple(x.min(0, keepdim=True)),
+    "max of ties": lambda x: tuple((x * 0).max(-1)),
+    "max of the whole": lambda x: x.max(),
+    "triu": lambda x: x.triu(),
+    "tril": lambda x: x.tril(-1),
+    "tril of a row": lambda x: x.reshape(-1).tril(),
+    "repeat": lambda x: x.repeat(2, *[1] * (x.ndim - 1)),
+    "repeat to more axes": lambda x: x.repeat(2, *[2] * x.ndim),
+    "repeat to nothing": lambda x: x.repeat(0, *[2] * (x.ndim - 1)),
+    "repeat too few": lambda x: x.repeat(2),
 }  # fmt: skip
 OF_SEVERAL = {
     "stack": lambda xs: tg.stack(xs),
@@ -95,7 +109,8 @@ def _seen(made, sources, recorded):
 def _facts(x):
     node = x.grad_fn
     behind = None if node is None else [each and each.name() for each, _ in node.next_functions]
-    seen = x.steps, x.base is None, x.viewed_without_grad, x.view_of_several, x._version, node and node.name(), behind
+    steps = () if x.base is None else x.steps  # how a fold's own memory came to its shape is its own affair
+    seen = steps, x.base is None, x.viewed_without_grad, x.view_of_several, x._version, node and node.name(), behind
     return x.detach().numpy().tobytes(), x.shape, x.stride(), *seen, x.requires_grad
 
 

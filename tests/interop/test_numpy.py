@@ -9,6 +9,10 @@ import pytest
 from expected import numpy_calls, numpy_operators
 from expected.compare import STORE, load
 
+import tracegrad as tg
+from tracegrad.tensors import data as data_module
+from tracegrad.tensors import literals as literals_module
+
 STORED_CALLS = json.loads((STORE / "numpy_calls.json").read_text(encoding="utf-8"))
 #: What PyTorch computes in types that tensors do not have here: TypeError, or the next wider type.
 MISSING_TYPES = re.compile(r"Tensor (uint16|uint32|uint64|complex32)")
@@ -151,3 +155,22 @@ def test_numbers_of_tensors_that_require_grad(tg):
         with pytest.raises(RuntimeError, match=r"Can't call numpy\(\) on Tensor that requires grad. Use tensor.detach"):
             call()
     assert x.numpy(force=True).tolist() == [1, 1]
+
+
+def _outcome_of(data):
+    try:
+        made = tg.tensor(data)
+        return made.dtype, made.tolist()
+    except Exception as error:
+        return type(error), str(error)
+
+
+def test_rows_of_numbers_are_what_their_elements_are(monkeypatch):
+    """A row whose numbers are of exact types is looked at by its types alone."""
+    numbers = [True, 3, 2.5, 2**70, *[np.dtype(code).type(1) for code in "?bBhHiIlLqQefdFD"]]
+    pairs = [[[first, second], [second, second]] for first in numbers for second in numbers]
+    pairs += [[[[first, first]], [[first, 1j]]] for first in numbers]
+    by_rows = [_outcome_of(data) for data in pairs]
+    monkeypatch.setattr(data_module, "EXACT_NUMBERS", frozenset())
+    monkeypatch.setattr(literals_module, "EXACT_NUMBERS", frozenset())
+    assert by_rows == [_outcome_of(data) for data in pairs]

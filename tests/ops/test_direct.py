@@ -46,6 +46,7 @@ OPERANDS = {
     "int64": lambda tg: tg.tensor(values((2, 3), "int64")),
     "number of int64": lambda tg: tg.tensor(3),
     "bool": lambda tg: tg.tensor(values((2, 3), "bool")),
+    "number of bool": lambda tg: tg.tensor(True),
     "float": lambda tg: 1.1,
     "int": lambda tg: 3,
     "negative": lambda tg: -2,
@@ -62,7 +63,7 @@ OPERANDS = {
 }
 TENSORS = list(OPERANDS)[: list(OPERANDS).index("float")]
 #: Each pair of operands that is tried has one of these.
-COMMON = {"float32", "tracked", "number32", "int64"}
+COMMON = {"float32", "tracked", "number32", "int64", "bool"}
 PAIRS = [kinds for kinds in itertools.product(OPERANDS, repeat=2) if COMMON & set(kinds)]
 
 
@@ -110,6 +111,17 @@ def test_operators(tg, operator):
     calculate = eval(f"lambda x, y: x {operator} y")
     for kinds in PAIRS:
         assert_same(Calling(tg, calculate), "calculate", kinds)
+
+
+@pytest.mark.parametrize("condition", ["bool", "number of bool", "row of bool", "view of bool", "int64"])
+def test_choices(tg, condition):
+    conditions = {
+        "row of bool": lambda tg: tg.tensor([True, False, True]),
+        "view of bool": lambda tg: tg.tensor([[True, False, True], [False, False, True]]).t().contiguous().t(),
+    }
+    made = conditions.get(condition) or OPERANDS[condition]
+    for kinds in PAIRS:
+        assert_same(Calling(tg, lambda x, y: tg.where(made(tg), x, y)), "calculate", kinds)
 
 
 class Calling:
