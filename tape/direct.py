@@ -89,7 +89,7 @@ class DirectOps(Direct):
 
     def choice(self, primitive: Primitive, condition: Any, x: Any, y: Any) -> Any:
         """``where(condition, x, y)`` for operands of one type that lie by rows."""
-        kinds = self._kinds
+        kinds = self.kinds
         first = x if type(x) in kinds else y
         if type(condition) not in kinds or type(first) not in kinds:
             return NotImplemented
@@ -111,7 +111,7 @@ class DirectOps(Direct):
 
     def _chosen(self, operand: Any, dtype: np.dtype) -> Any:
         """The array of an operand of a choice, or its number; None for what the general way takes."""
-        if type(operand) in self._kinds:
+        if type(operand) in self.kinds:
             array = operand.ndarray
             return array if array.dtype is dtype and dtype in _USUAL and array.flags.c_contiguous else None
         return operand if type(operand) is dtype.type else number_at_once(operand, dtype)

@@ -102,7 +102,9 @@ PAIRS = [(one, other) for one in INTERPRETERS for other in PIECES if one != "no 
 
 
 def leaves(tree):
-    return [x for item in tree for x in leaves(item)] if isinstance(tree, (tuple, list)) else [tree.tolist(), list(tree.stride())]
+    if isinstance(tree, (tuple, list)):
+        return [x for item in tree for x in leaves(item)]
+    return [tree.tolist(), list(tree.stride())]
 
 
 def outcomes(interpreter, piece, block, compile=lambda function: function):
