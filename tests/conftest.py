@@ -11,8 +11,6 @@ import importlib
 import os
 import signal
 import sys
-import zlib
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -54,65 +52,14 @@ os.fsync = lambda handle: None
 # Whatever tests compile, by `tg.compile` too, gives no warnings.
 pipeline.FLAGS = (*pipeline.FLAGS, *WARNINGS)
 
-pytest_plugins = ["cpu_seconds"]
+pytest_plugins = ["cpu_seconds", "tiers"]
 REFERENCE = os.environ.get("TRACEGRAD_REFERENCE", "tracegrad")
 GOLDEN = Path(__file__).parent / "golden"
-FAST, LONG, EXHAUSTIVE = range(3)  # the tiers
-LARGE = 10  # tests of one function: of such a family a quarter is fast, a half long, unless a marker says otherwise,
-HUGE = 30  # and of such a family a sixteenth is fast, a quarter long; the rest is exhaustive
 
 
 def pytest_addoption(parser):
     parser.addoption("--update-golden", action="store_true", help="rewrite tests/golden and show what changed")
-    parser.addoption("--long", action="store_true", help="run the tests that take minutes, and no others")
-    parser.addoption("--exhaustive", action="store_true", help="run all of them, which takes hours: no sample of any")
     parser.addoption("--question-table", action="store_true", help="count how the questions of the table are served")
-
-
-def pytest_collection_modifyitems(config, items):
-    """Chooses the tests of the tier that is asked for (tests/README.md)."""
-    exhaustive, asked, met = config.getoption("--exhaustive"), int(config.getoption("--long")), Counter()
-    sizes = Counter(item.nodeid.partition("[")[0] for item in items)
-    chosen, left_out = [], []
-    for item in items:
-        node, marker = next(item.iter_markers_with_node("long"), (item, None))
-        family = node.nodeid.partition("[")[0]
-        if marker:
-            of = tier(item, met[family], sizes[item.nodeid.partition("[")[0]], **marker.kwargs)
-        else:
-            of = tier_by_size(item, sizes[family], is_first=not met[family])
-        met[family] += 1
-        (chosen if (marker or of != FAST if exhaustive else of == asked) else left_out).append(item)
-    items[:] = chosen
-    config.hook.pytest_deselected(items=left_out)
-
-
-def tier_by_size(item, size, is_first):
-    """Where a test of a family without a marker belongs, which has `size` tests: as if drawn, so that each parameter
-    occurs with each of its values, whatever their order; and the same tests each time."""
-    drawn = number_of(item)
-    if size < LARGE or is_first or drawn == 0 or (size < HUGE and drawn % 4 == 0):
-        return FAST
-    return LONG if is_drawn(item, size) else EXHAUSTIVE
-
-
-def number_of(item):
-    return zlib.crc32(item.nodeid.encode()) % 16
-
-
-def is_drawn(item, size):
-    """Whether a test is in the long tier that is not fast, of a function that has `size` tests."""
-    return size < LARGE or number_of(item) % (2 if size < HUGE else 4) == 1
-
-
-def tier(item, place, size, fast=0, every=1, by_size=False):
-    """Where a test belongs that is number `place` of a family marked ``long(fast=..., every=..., by_size=...)``, and
-    one of `size` of its function."""
-    if fast and place % fast == 0:
-        return FAST
-    if fast:
-        place -= place // fast + 1  # among those that are not fast
-    return LONG if place % every == 0 and (not by_size or is_drawn(item, size)) else EXHAUSTIVE
 
 
 @pytest.hookimpl(optionalhook=True)

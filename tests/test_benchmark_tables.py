@@ -30,6 +30,7 @@ def test_the_tables_have_all_workloads_and_more_than_forty_rows_off_the_list():
     assert all("tracegrad" in row.peers and len(row.peers) > 2 for row in plan.all_rows())
 
 
+@pytest.mark.long(fast=4)
 @pytest.mark.parametrize("name", SMALL)
 def test_rows_are_models_with_a_loss_that_is_differentiated(name):
     work = off_list.workload(name)

@@ -53,6 +53,7 @@ def test_digits_train_to_the_promised_accuracy(digits, capsys):
     assert "test accuracy" in table and ".c" in table
 
 
+@pytest.mark.long
 def test_digits_say_when_the_accuracy_is_too_low(digits, capsys):
     assert digits.main(["--quiet", "--epochs", "1", "--min-accuracy", "1.01"]) == 1
     assert "below 1.01" in capsys.readouterr().err

@@ -79,6 +79,7 @@ def build(hook, copy, folder):
     return made
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_wheel_is_complete_and_imports(copy, tmp_path):
     built = tmp_path / "built"

@@ -45,6 +45,7 @@ def test_first_last_and_where_losses_part():
     assert programs.compared(entry(), entry())["first"] == math.inf  # nothing to compare is no agreement
 
 
+@pytest.mark.long
 def test_a_program_is_run_in_each_way_of_tracegrad(tmp_path):
     (tmp_path / "files").mkdir()
     (tmp_path / "files" / "main.py").write_text(PROGRAM)

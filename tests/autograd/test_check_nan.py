@@ -130,6 +130,7 @@ def line_of(file: Path, case):
     return f"{file}:{[i for i, line in enumerate(lines, 1) if line.endswith(f'  # {case}')][0]}"
 
 
+@pytest.mark.long(fast="first", by_size=True)
 @pytest.mark.parametrize("way", ["eager", "compiled", "deferred"])
 @pytest.mark.parametrize("case", CASES)
 def test_the_first_number_that_is_none_is_named(case, way, outcomes):

@@ -101,6 +101,7 @@ def test_draws_are_those_of_both_parts(tg):
     assert abs(tg.randn(3, dtype=tg.complex64)[0].item() - (1.0896 - 0.2075j)) < 1e-4  # PyTorch's
 
 
+@pytest.mark.long(fast="first")
 @pytest.mark.parametrize("dtype", ["float64", "complex128"])
 def test_running_sums_of_exponentials_have_tangents_and_second_derivatives(tg, dtype):
     x = tg.randn(3, 7, dtype=getattr(tg, dtype), requires_grad=True)

@@ -164,8 +164,9 @@ def check(count, seed):
     assert len(came) == count and count // 50 < sum(came) < count - count // 50  # both ends are reached
 
 
-def test_damaged_archives():
-    check(700, 1)
+@pytest.mark.parametrize("count", [250, pytest.param(700, marks=pytest.mark.long)])
+def test_damaged_archives(count):
+    check(count, 1)
 
 
 @pytest.mark.long(every=25)

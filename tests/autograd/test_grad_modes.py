@@ -182,6 +182,7 @@ def test_the_switch_says_what_it_does(tg, enabled):
     assert repr(switch).endswith(f"grad_mode.set_grad_enabled(mode={enabled})")
 
 
+@pytest.mark.long(fast="first")
 @pytest.mark.parametrize("compiled", [False, True])
 def test_what_no_derivative_reads_may_be_an_inference_tensor(tg, compiled):
     F = tg.nn.functional

@@ -61,6 +61,7 @@ def test_what_is_right_passes(name, dtype, options):
     assert x.tolist() == before
 
 
+@pytest.mark.long(fast=4)
 @pytest.mark.parametrize("dtype", [tg.float64, tg.complex128], ids=str)
 @pytest.mark.parametrize("options", [{}, {"check_fwd_over_rev": True}, {"fast_mode": True}], ids=str)
 def test_second_derivatives(dtype, options):

@@ -454,8 +454,9 @@ def check_mutations(count, seed):
     assert len(came) == count and count // 50 < sum(came) < count - count // 50  # both ends are reached
 
 
-def test_damaged_files():
-    check_mutations(3000, 1)
+@pytest.mark.parametrize("count", [800, pytest.param(3000, marks=pytest.mark.long)])
+def test_damaged_files(count):
+    check_mutations(count, 1)
 
 
 @pytest.mark.long(every=25)

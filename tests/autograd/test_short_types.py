@@ -81,7 +81,7 @@ def test_gradients(tg, dtype):
     assert wrong == {}
 
 
-@pytest.mark.long(fast=4)
+@pytest.mark.long(fast="first")
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_compiled_is_eager(tg, dtype):
     """All expressions in one program, called with other numbers after it was made."""
@@ -145,6 +145,7 @@ def _rounded(tg, values, dtype):
     return np.array(tg.tensor(np.asarray(values, np.float32)).to(dtype).float().tolist(), np.float32)
 
 
+@pytest.mark.long(fast=4)
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("form", ["x.add(y, alpha=0.3)", "x.sub(y, alpha=0.3)", "tg.rsub(y, x, alpha=0.3)"])
 def test_sums_with_a_factor_are_rounded_once(tg, form, dtype):
@@ -163,6 +164,7 @@ def test_sums_with_a_factor_are_rounded_once(tg, form, dtype):
             assert np.array_equal(np.array(run(x, other).tolist(), np.float32), expected)
 
 
+@pytest.mark.long(fast="first")
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_rounded_quotients_by_one_number(tg, dtype):
     """Rounded down the divisor has float32's digits; rounded towards 0 the quotient keeps them, unless each element

@@ -65,7 +65,7 @@ def test_a_write_to_a_view_is_one_to_its_source(layout, view):
     assert x._version > before or view == "data"
 
 
-@pytest.mark.long(fast=4)
+@pytest.mark.long(fast="first", every=2)
 @pytest.mark.parametrize("layout", [name for name in LAYOUTS if not name.startswith("no ")])
 def test_compiled_writes_to_views_are_those_of_eager_mode(layout):
     def step(x, weight):

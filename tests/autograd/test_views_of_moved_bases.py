@@ -69,7 +69,7 @@ def slopes(function):
     return np.array(found).T.reshape(-1, 3, 4)
 
 
-@pytest.mark.long(fast=7)
+@pytest.mark.long(fast=29, by_size=True)
 @pytest.mark.parametrize("move", MOVES)
 @pytest.mark.parametrize("view", VIEWS)
 def test_gradients_go_to_the_elements_that_are_shown(view, move):
@@ -81,7 +81,7 @@ def test_gradients_go_to_the_elements_that_are_shown(view, move):
             np.testing.assert_allclose(g.numpy(), expected[number], rtol=1e-5, atol=1e-5, err_msg=f"{write} {early}")
 
 
-@pytest.mark.long(fast=13, every=5)
+@pytest.mark.long(fast=37, every=5)
 @pytest.mark.parametrize("move", MOVES)
 @pytest.mark.parametrize("view", VIEWS)
 def test_compiled_steps_do_the_same(view, move):

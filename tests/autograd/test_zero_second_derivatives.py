@@ -13,6 +13,7 @@ LINEAR = {
 }
 
 
+@pytest.mark.long(fast=3)
 @pytest.mark.parametrize("dtype", [tg.float64, tg.complex128], ids=str)
 @pytest.mark.parametrize("name", LINEAR)
 def test_they_can_be_differentiated_again(name, dtype):

@@ -156,6 +156,7 @@ print("done", double.way)
 """
 
 
+@pytest.mark.long(fast="first")
 @pytest.mark.parametrize("lacks", ["compiler", "cache"])
 def test_programs_end_well_with_one_warning_at_their_line(lacks, tmp_path):
     file = tmp_path / "program.py"

@@ -23,19 +23,20 @@ SERVED = collections.Counter()
 
 @pytest.hookimpl(wrapper=True)
 def pytest_pycollect_makemodule(parent):
-    """Every nineteenth test of each file is in the fast tier, but for functions marked otherwise; the others are long,
-    of functions with many parameters a part of them."""
+    """Of each file the first test and every 53rd are in the fast tier, but for functions marked otherwise; the others
+    are long, of functions with many parameters a part of them."""
     module = yield
     if not parent.config.getoption("--question-table"):
-        module.add_marker(pytest.mark.long(fast=19, by_size=True))
+        module.add_marker(pytest.mark.long(fast=53, by_size=True))
     return module
 
 
-def pytest_itemcollected(item):
+@pytest.hookimpl(tryfirst=True)
+def pytest_generate_tests(metafunc):
     """Of questions, which somebody has thought of one by one, none is left out of the long tier."""
-    node, _ = next(item.iter_markers_with_node("long"), (item, None))
-    if node is not item and "answer" in item.fixturenames:
-        item.add_marker(pytest.mark.long(fast=19))
+    node, _ = next(metafunc.definition.iter_markers_with_node("long"), (metafunc.definition, None))
+    if node is not metafunc.definition and "answer" in metafunc.fixturenames:
+        metafunc.definition.add_marker(pytest.mark.long(fast=53))
 
 
 @pytest.fixture(autouse=True)

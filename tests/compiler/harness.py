@@ -72,11 +72,16 @@ def compile_graphs(graphs, compiler="gcc", flags=()):
         shutil.rmtree(folder)
 
 
-def compile_asked(request, graphs):
-    """Those of `graphs` by name that tests of this run ask a fixture for, by their parameter `name`: the fast tier asks
-    for a few of a family. One run of the compiler, as `compile_graphs`."""
-    mine = [item for item in request.session.items if item.path == request.path]
-    asked = {item.callspec.params["name"] for item in mine if request.fixturename in item.fixturenames}
+def asked_for(request, parameter):
+    """The values of a parameter for which tests of this run ask a fixture: the fast tier asks for a few of a family."""
+    mine = [item for item in request.session.items if item.path == request.path and hasattr(item, "callspec")]
+    return {item.callspec.params.get(parameter) for item in mine if request.fixturename in item.fixturenames}
+
+
+def compile_asked(request, graphs, parameter="name"):
+    """Those of `graphs` that tests of this run ask a fixture for, by that parameter. One run of the compiler, as
+    `compile_graphs`."""
+    asked = asked_for(request, parameter)
     names = [name for name in graphs if name in asked]
     return dict(zip(names, compile_graphs([graphs[name] for name in names]), strict=True))
 

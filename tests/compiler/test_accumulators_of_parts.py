@@ -20,7 +20,7 @@ def written(z, y, place):
     return z
 
 
-@pytest.mark.long(fast=23, every=5)
+@pytest.mark.long(fast=61, every=11)
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 @pytest.mark.parametrize("last", PARTS)
 @pytest.mark.parametrize("middle", PARTS)

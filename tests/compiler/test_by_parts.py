@@ -4,7 +4,7 @@ import random
 
 import numpy as np
 import pytest
-from harness import compile_graphs
+from harness import compile_asked, compile_graphs
 
 from tracegrad.compiler.evaluate import evaluate_graph
 from tracegrad.compiler.graph import Builder, Graph, Result
@@ -84,11 +84,11 @@ def values_of(graph):
 
 
 @pytest.fixture(scope="module")
-def compiled():
-    return compile_graphs([Drawing(number).graph() for number in range(GRAPHS)])
+def compiled(request):
+    return compile_asked(request, {number: Drawing(number).graph() for number in range(GRAPHS)}, "number")
 
 
-@pytest.mark.long(fast=31, every=7)
+@pytest.mark.long(fast="first", every=11)
 @pytest.mark.parametrize("number", range(GRAPHS))
 def test_numbers(compiled, number):
     inputs = values_of(compiled[number].graph)
@@ -98,11 +98,11 @@ def test_numbers(compiled, number):
 
 
 @pytest.fixture(scope="module")
-def summed():
-    return compile_graphs([Drawing(number).graph(summed=True) for number in range(GRAPHS)])
+def summed(request):
+    return compile_asked(request, {number: Drawing(number).graph(summed=True) for number in range(GRAPHS)}, "number")
 
 
-@pytest.mark.long(fast=31, every=7)
+@pytest.mark.long(fast="first", every=11)
 @pytest.mark.parametrize("number", range(GRAPHS))
 def test_sums_of_parts(summed, number):
     """Each part adds to its own accumulators: whole numbers that float32 holds, in any order."""
@@ -116,8 +116,8 @@ def stages(graph):
     return [len(k.stages) for k in make_schedule(graph).kernels if isinstance(k, LoopKernel)]
 
 
-def test_many_are_in_parts(compiled):
-    assert sum(max(stages(one.graph), default=0) > 1 for one in compiled) >= GRAPHS // 4
+def test_many_are_in_parts():
+    assert sum(max(stages(Drawing(number).graph()), default=0) > 1 for number in range(GRAPHS)) >= GRAPHS // 4
 
 
 def test_heads_side_by_side_are_copied_without_choices():

@@ -20,6 +20,7 @@ def compiled():
     return dict(zip(graphs, compile_graphs(graphs.values()), strict=True))
 
 
+@pytest.mark.long(fast="first")
 @pytest.mark.parametrize("name", STEPS)
 def test_training_follows_numpy(name):
     """Ten steps, each from the state that the last one left."""

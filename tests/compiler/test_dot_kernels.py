@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from c_compilers import WARNINGS
+from harness import asked_for
 
 from tracegrad.compiler.codegen.dot import DotKernel, DotOperand, render_dot, scratch_bytes
 
@@ -193,13 +194,15 @@ def _run(library: ctypes.CDLL, case: Case, operands: tuple[np.ndarray, ...]) -> 
 
 
 @pytest.fixture(scope="module")
-def build(tmp_path_factory) -> Callable[[str], ctypes.CDLL]:
-    """The library of all cases (native) or of some (other widths), compiled at the first request."""
+def build(request, tmp_path_factory) -> Callable[[str], ctypes.CDLL]:
+    """The library of the cases that are asked for by `name`, for a width, compiled at the first request."""
+    asked = asked_for(request, "name")
 
     @lru_cache
     def compiled(width: str) -> ctypes.CDLL:
         folder = tmp_path_factory.mktemp("dot")
-        (folder / "dot.c").write_text(_source(CASES.values() if width == "native" else SOME))
+        cases = CASES.values() if width == "native" else SOME
+        (folder / "dot.c").write_text(_source([case for case in cases if case.name in asked]))
         level = "-O3" if width == "native" else "-O1"
         command = [
             "gcc",
@@ -224,7 +227,7 @@ def build(tmp_path_factory) -> Callable[[str], ctypes.CDLL]:
 RUNS = [("native", name) for name in CASES] + [(width, case.name) for width in OTHER_WIDTHS for case in SOME]
 
 
-@pytest.mark.long(fast=29, every=7)
+@pytest.mark.long(fast=79, every=13)
 @pytest.mark.parametrize(("width", "name"), RUNS)
 def test_product_equals_numpys(build, width, name):
     library = build(width)
@@ -250,8 +253,9 @@ def test_matrices_beyond_l2_are_asked_for_before_they_are_needed():
     }  # fmt: skip
 
 
-def test_one_nan_reaches_its_row_only(build):
-    case = next(case for case in SOME if case.m == 70 and case.layout == "NN")
+@pytest.mark.parametrize("name", [next(case.name for case in SOME if case.m == 70 and case.layout == "NN")])
+def test_one_nan_reaches_its_row_only(build, name):
+    case = CASES[name]
     a, b, bias = _arrays(case)
     a[3, 5] = np.nan
     expected = np.zeros((case.m, case.n), bool)
@@ -259,11 +263,12 @@ def test_one_nan_reaches_its_row_only(build):
     np.testing.assert_array_equal(np.isnan(_run(build("native"), case, (a, b, bias))), expected)
 
 
-def test_same_call_gives_the_same_bits(build):
-    library = build("native")
-    for case in SOME:
-        operands = _arrays(case)
-        np.testing.assert_array_equal(_run(library, case, operands), _run(library, case, operands))
+@pytest.mark.long(fast=13)
+@pytest.mark.parametrize("name", [case.name for case in SOME])
+def test_same_call_gives_the_same_bits(build, name):
+    library, case = build("native"), CASES[name]
+    operands = _arrays(case)
+    np.testing.assert_array_equal(_run(library, case, operands), _run(library, case, operands))
 
 
 def _main(cases) -> str:

@@ -20,6 +20,7 @@ def compiled(most_calls):
         return compile_graphs([GRAPH])[0]
 
 
+@pytest.mark.long(fast="first")
 @pytest.mark.parametrize("most_calls", [1, 2, 5])
 def test_parts_compute_what_the_whole_does(most_calls):
     whole, parts = step_inputs(GRAPH), step_inputs(GRAPH)

@@ -38,6 +38,7 @@ def agree(kind, names, compiler):
     assert {label for graph, values in graphs for label in (*values, *(r.name for r in graph.results))} >= set(names)
 
 
+@pytest.mark.long(fast=23, by_size=True)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_sample_of_all_names_in_each_kind_of_kernel(kind):
     names = names_with_a_meaning()

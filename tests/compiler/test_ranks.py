@@ -40,6 +40,7 @@ def graphs():
     return [graph_of(best, f"best_{n}_{np.dtype(dtype)}", x=rows_of(n, dtype)) for n, dtype in cases]
 
 
+@pytest.mark.long(fast="first")
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_the_best_of_rows_are_numpys(compiler):
     made = graphs()

@@ -40,6 +40,7 @@ def blocks(schedule):
     return [kernel for kernel in schedule.kernels if isinstance(kernel, RowBlockKernel)]
 
 
+@pytest.mark.long(fast=7, by_size=True)
 @pytest.mark.parametrize("name", GRAPHS)
 def test_one_kernel_forward_and_one_back_with_numpys_numbers(compiled, name):
     graph, values = GRAPHS[name]
@@ -49,6 +50,7 @@ def test_one_kernel_forward_and_one_back_with_numpys_numbers(compiled, name):
     compare(graph, program.run({key: np.array(value, order="C") for key, value in values.items()}), values)
 
 
+@pytest.mark.long(fast="first")
 @pytest.mark.parametrize("kind", ["causal", "biased"])
 def test_scores_that_are_computed_again(kind, monkeypatch):
     """The same numbers where the exponentials are not kept, to the last bit; of the scores nothing is in memory but
@@ -77,6 +79,7 @@ def special(kind):
     return compile_graphs([forward, gradients(kind, "special", values)]), values
 
 
+@pytest.mark.long(fast=13, by_size=True)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("number", SPECIAL)
 def test_numbers_that_are_not_finite_or_large(kind, number):
@@ -94,6 +97,7 @@ def test_numbers_that_are_not_finite_or_large(kind, number):
                 np.testing.assert_allclose(actual[key][usual], value[usual], rtol=1e-4, atol=1e-4 * largest)
 
 
+@pytest.mark.long(fast="first")
 @pytest.mark.parametrize("rows", [[0], [5, 36], list(range(37))])
 def test_rows_that_a_mask_excludes_altogether(rows):
     values = arrays("masked", float32, (2, 37, 37, 20, 20))

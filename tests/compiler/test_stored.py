@@ -46,9 +46,8 @@ def compiled_in_a_process(*arguments):
     return json.loads(result.stdout)
 
 
-@pytest.mark.parametrize(
-    "what", [("programs",), *(pytest.param(("graphs", n), marks=pytest.mark.long) for n in (23, 1))], ids=str
-)
+@pytest.mark.long(fast="first")
+@pytest.mark.parametrize("what", [("graphs", 23), ("programs",), ("graphs", 1)], ids=str)
 def test_a_second_process_takes_the_same_programs_without_making_them(what, cache_dir):
     """Recorded steps, programs for all sizes, segments, forward and backward passes; and the graphs of all tests."""
     first, second = compiled_in_a_process(*what), compiled_in_a_process(*what)
@@ -255,6 +254,7 @@ LAYERS = {
 }
 
 
+@pytest.mark.long(fast="first")
 @pytest.mark.parametrize("layer", LAYERS)
 def test_training_steps_have_keys(layer, cache_dir, monkeypatch):
     """Without one each process goes through all stages again."""

@@ -160,6 +160,7 @@ def test_windows(monkeypatch):
     assert_same_bits(window_graphs(4), monkeypatch, at_least=20)
 
 
+@pytest.mark.long(fast="first")
 @pytest.mark.parametrize("step", [moons_step(batch=33), classifier_step("classifier", 19, 24, 40, 10)])
 def test_training_steps(monkeypatch, step):
     assert_same_bits([(step, step_inputs(step))], monkeypatch, at_least=5)

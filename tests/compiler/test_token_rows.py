@@ -4,7 +4,7 @@ import random
 
 import numpy as np
 import pytest
-from harness import compile_graphs
+from harness import compile_asked, compile_graphs
 
 from tracegrad.compiler.evaluate import evaluate_graph
 from tracegrad.compiler.graph import Builder, Graph, Result
@@ -103,8 +103,8 @@ def test_values_stay(number):
 
 
 @pytest.fixture(scope="module")
-def compiled():
-    return compile_graphs([Drawing(number).graph() for number in range(0, GRAPHS, 8)])
+def compiled(request):
+    return compile_asked(request, {place: Drawing(8 * place).graph() for place in range(GRAPHS // 8)}, "place")
 
 
 @pytest.mark.parametrize("place", range(GRAPHS // 8))

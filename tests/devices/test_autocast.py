@@ -45,6 +45,7 @@ _KINDS = (
 COMPILED = [expression for expression in expressions() if expression.startswith(_KINDS)]
 
 
+@pytest.mark.long(fast="first")
 @pytest.mark.parametrize("way", ["compiled", "deferred"])
 def test_in_compiled_functions(way):
     """All of them in one function: results, and gradients through them, are those of eager mode."""

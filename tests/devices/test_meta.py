@@ -81,7 +81,7 @@ def called(function, make, device):
 
 
 @pytest.mark.parametrize("name, function", list(functions()))
-@pytest.mark.long(fast=4)
+@pytest.mark.long(fast=13, every=3)
 def test_results_have_the_shapes_of_those_on_the_cpu(name, function):
     """Or the function refuses: no result ever has numbers."""
     for make in ARGUMENTS:
@@ -93,6 +93,7 @@ def test_results_have_the_shapes_of_those_on_the_cpu(name, function):
             assert [(t.shape, t.dtype) for t in on_meta] == [(t.shape, t.dtype) for t in on_cpu]
 
 
+@pytest.mark.long
 def test_few_functions_refuse():
     """What works on the CPU works on the device meta, but for what depends on numbers, and what numpy computes."""
     worked = refused = 0

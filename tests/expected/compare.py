@@ -1,5 +1,8 @@
 """Comparing tensors of either library with numbers, and reading the stored ones."""
 
+import io
+from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -52,7 +55,35 @@ def assert_same_tree(actual, expected):
         assert actual == expected
 
 
+class Stored(Mapping):
+    """The arrays of a file by name; each is read when it is first asked for: a file has up to a thousand."""
+
+    def __init__(self, path):
+        self.path, self.arrays = path, {}
+
+    @cached_property
+    def file(self):
+        return np.load(io.BytesIO(self.path.read_bytes()))
+
+    @cached_property
+    def names(self):
+        return dict.fromkeys(self.file)
+
+    def __getitem__(self, name):
+        if name not in self.arrays:
+            self.arrays[name] = self.file[name]
+        return self.arrays[name]
+
+    def __contains__(self, name):
+        return name in self.names
+
+    def __iter__(self):
+        return iter(self.names)
+
+    def __len__(self):
+        return len(self.names)
+
+
 def load(name):
     """The arrays that `store.py` wrote under this name."""
-    with np.load(STORE / f"{name}.npz") as stored:
-        return dict(stored)
+    return Stored(STORE / f"{name}.npz")

@@ -46,4 +46,4 @@ def run_all(tg, expressions, arrays):
 def stored_case(stored, expression):
     """The part of `run_all`'s dictionary that belongs to one expression."""
     prefix = expression + "|"
-    return {key[len(prefix) :]: array for key, array in stored.items() if key.startswith(prefix)}
+    return {key[len(prefix) :]: stored[key] for key in stored if key.startswith(prefix)}

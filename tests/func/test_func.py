@@ -125,6 +125,7 @@ def test_batch_norms_without_running_statistics(tg):
     assert list(model[1].buffers()) == [] and tg.allclose(out.mean(0), tg.zeros(3), atol=1e-6)
 
 
+@pytest.mark.long(fast=3)
 @pytest.mark.parametrize("way", ["grad", "vmap of grad", "hessian", "jvp", "functional_call", "random"])
 def test_compiled_functions(tg, way):
     model = tg.nn.Linear(3, 2)

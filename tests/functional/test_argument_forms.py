@@ -37,6 +37,7 @@ def agrees(expression):
     return np.allclose(ours, theirs, rtol=near, atol=near, equal_nan=True)
 
 
+@pytest.mark.long(fast="first")
 @pytest.mark.parametrize("group", GROUPS, ids=lambda group: group.__name__)
 def test_expressions_have_pytorchs_outcomes(group):
     wrong = {e: (argument_forms.outcome(tg, e), STORED[e]) for e in group() if not agrees(e)}

@@ -23,7 +23,7 @@ MORE = {"x ** 0": {"dxx"}}
 
 def stored(expression, dtype):
     prefix = f"{expression}|{dtype}|"
-    return {key[len(prefix) :]: array for key, array in STORED.items() if key.startswith(prefix)}
+    return {key[len(prefix) :]: STORED[key] for key in STORED if key.startswith(prefix)}
 
 
 def assert_same(found, expression, dtype):
@@ -73,6 +73,7 @@ OWN_FORMULAS = [
 ]  # fmt: skip
 
 
+@pytest.mark.long(fast="first")
 @pytest.mark.parametrize("dtype", cases.POINTS)
 def test_own_formulas_compiled(tg, dtype):
     for expression, found in compiled_results(tg, OWN_FORMULAS, dtype).items():

@@ -407,6 +407,7 @@ def test_writes_in_between(tg, name, wanted, write):
         same(*both(tg, name, write(place), "float32", "contiguous", wanted))
 
 
+@pytest.mark.long(fast=3)
 @pytest.mark.parametrize("function", ["relu6", "hardtanh"])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16"])
 def test_zeros_keep_their_signs_as_pytorchs(tg, function, dtype):

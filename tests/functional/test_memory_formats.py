@@ -38,7 +38,7 @@ def known():
     return json.loads(KNOWN.read_text(encoding="utf-8"))
 
 
-@pytest.mark.long(fast=3)
+@pytest.mark.long(fast=11, by_size=True)
 @pytest.mark.parametrize("name", NAMES)
 def test_formats(tg, name):
     keys = [key for key in EXPECTED if key.split("|")[0] == name]
@@ -55,7 +55,7 @@ def test_few_differ():
 CALLS = [key for key in cases.keys() if "|several|" in key and not key.endswith("rows")]
 
 
-@pytest.mark.long(fast=31, every=7)
+@pytest.mark.long(fast=149, every=13)
 @pytest.mark.parametrize("key", CALLS)
 def test_compiled_results_lie_as_eager_ones(tg, key):
     """Replayed, where that is how it is served; results, and the gradients that a compiled function gives."""

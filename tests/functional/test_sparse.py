@@ -35,6 +35,7 @@ def test_gradients(tg):
         np.testing.assert_allclose(gradient, stored[name], rtol=1e-12, atol=1e-12, err_msg=name)
 
 
+@pytest.mark.long(fast="first")
 @pytest.mark.parametrize("learned", [False, True])
 def test_a_graph_network(tg, learned):
     expected = load("sparse")["learned" if learned else "losses"]

@@ -17,6 +17,7 @@ def test_expressions(tg, expression):
     assert cases.outcome(tg, expression) == TEXTS[expression]
 
 
+@pytest.mark.long(fast=4)
 @pytest.mark.parametrize("name", cases.OPTIMIZERS)
 def test_training(tg, name):
     losses, table = cases.trained(tg, name)

@@ -124,6 +124,7 @@ def total(x):
     return float((x * 2).sum())
 
 
+@pytest.mark.long(fast="first")
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_processes(tg, method):
     with multiprocessing.get_context(method).Pool(1) as pool:
@@ -137,6 +138,7 @@ def joblib():
     sys.modules["joblib.externals.loky"].get_reusable_executor().shutdown(wait=True, kill_workers=True)
 
 
+@pytest.mark.long
 def test_joblib(tg, joblib):
     model = tg.nn.Linear(2, 1)
     expected = [model(tg.full((1, 2), float(k))).item() for k in range(3)]

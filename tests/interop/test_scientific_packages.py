@@ -168,6 +168,7 @@ def test_einops_in_compiled_functions(tg):
         assert compiled(x).item() == pytest.approx(function(x).item(), rel=1e-6)
 
 
+@pytest.mark.long(fast="first")
 @pytest.mark.parametrize("order", ["einops, tracegrad", "tracegrad, einops"])
 def test_einops_is_found_in_either_order(tg, order):
     pytest.importorskip("einops")

@@ -93,6 +93,7 @@ def test_rows_that_may_look_at_nothing_are_zero(tg):
 SECOND = [n for n in range(attention.PRODUCTS) if sum(x.size for x in attention.product(n)[0]) < 60][:8]
 
 
+@pytest.mark.long(fast="first")
 @pytest.mark.parametrize("number", SECOND)
 def test_second_derivatives(tg, number):
     arrays, options = attention.product(number)

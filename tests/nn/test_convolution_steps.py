@@ -54,6 +54,7 @@ def test_a_step_agrees_with_eager_mode():
         step.verify(tg.randn(batch, 1, 12, 12), tg.randint(0, 4, (batch,)))
 
 
+@pytest.mark.long(fast="first")
 @pytest.mark.parametrize(
     "layer", [nn.Conv1d(2, 3, 3, stride=2, padding=1), nn.ConvTranspose1d(2, 4, 3, stride=2, groups=2)]
 )

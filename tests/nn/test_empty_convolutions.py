@@ -15,6 +15,7 @@ PLACES = {
 REASONS = "kernel size should be greater than zero|Only zero batch or zero channel inputs|Output size is too small"
 
 
+@pytest.mark.long(fast=4)
 @pytest.mark.parametrize("axes", [1, 2, 3])
 @pytest.mark.parametrize("name", PLACES)
 def test_they_are_as_in_pytorch(name, axes):

@@ -49,6 +49,7 @@ def check_compiled(tg, expressions):
 
 
 #: The first ones of each family, in the fast tier; all of them are compiled in the long one.
+@pytest.mark.long(fast="first")
 @pytest.mark.parametrize("family", FAMILIES)
 def test_compiled(tg, family):
     assert check_compiled(tg, FAMILIES[family][:4]).way == "replay"
@@ -107,7 +108,7 @@ SECOND = [
 ]  # fmt: skip
 
 
-@pytest.mark.long(fast=5)
+@pytest.mark.long(fast="first", every=2)
 @pytest.mark.parametrize("expression", SECOND)
 def test_second_derivatives(tg, expression):
     names = [

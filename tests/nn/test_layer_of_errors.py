@@ -387,6 +387,7 @@ for layer in (tg.nn.Linear(2, 3), Own()):
 _NEEDS_NOTES = pytest.mark.skipif(sys.version_info < (3, 11), reason="Python 3.10 has no add_note")
 
 
+@pytest.mark.long(fast="first")
 @pytest.mark.parametrize("notes", [pytest.param(True, marks=_NEEDS_NOTES), False])
 def test_python_without_notes_gets_them_behind_the_librarys_messages(notes, tmp_path):
     """Python 3.10 has no `add_note`: what is done there is tried here."""

@@ -16,11 +16,13 @@ def check(tg, name, wrap):
     assert_close(output, STORED[f"{name}|output"], **TOLERANCE)
 
 
+@pytest.mark.long(fast=7)
 @pytest.mark.parametrize("name", layer_steps.NETS)
 def test_eager(tg, name):
     check(tg, name, lambda step: step)
 
 
+@pytest.mark.long(fast="first")
 @pytest.mark.parametrize("name", ["GroupNorm", "upsampling", "lazy", "embedding_bag", "ctc"])
 def test_compiled(tg, name):
     check(tg, name, tg.compile)

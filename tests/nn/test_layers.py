@@ -10,6 +10,7 @@ from expected.layers import NETWORKS, build, gradients, points
 STORED = load("layers")
 
 
+@pytest.mark.long(fast=4)
 @pytest.mark.parametrize("network", NETWORKS)
 def test_network(tg, call, network):
     model = build(tg, network)

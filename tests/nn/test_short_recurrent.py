@@ -32,6 +32,7 @@ def test_outputs_are_pytorchs(case):
         np.testing.assert_allclose(parameter.grad.float().tolist(), gradient, rtol=0, atol=4 * ULP[dtype] * scale)
 
 
+@pytest.mark.long(fast="first")
 @pytest.mark.parametrize("layer", ["LSTM", "GRU", "RNN"])
 def test_compiled_steps_round_alike(layer):
     module = getattr(tg.nn, layer)(3, 4).half()

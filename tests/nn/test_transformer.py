@@ -27,6 +27,7 @@ def unpacked(flat):
     return found
 
 
+@pytest.mark.long(fast=4)
 @pytest.mark.parametrize("first", range(0, attention.LAYERS, 12))
 def test_layers(tg, first):
     for number in range(first, first + 12):

@@ -67,6 +67,7 @@ def run(program, seed):
     return [*drawn, default_generator.get_state().ndarray, OWN.get_state().ndarray]
 
 
+@pytest.mark.long(fast=4)
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_eager_and_compiled_draws_continue_each_other(program):
     compiled = CompiledFunction(program)
@@ -78,6 +79,7 @@ def test_eager_and_compiled_draws_continue_each_other(program):
     assert 1 <= len(compiled.specialisations) <= 2
 
 
+@pytest.mark.long(fast=3)
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
 def test_draws_from_many_weights_are_pytorchs(dtype):
     expected = np.load(EXPECTED)[dtype]

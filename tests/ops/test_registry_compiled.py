@@ -64,7 +64,7 @@ EVALUATED = sorted(set(REGISTRY) - {"input"} - set(COMPLEX))
 PROGRAMS = [EVALUATED[i : i + PRIMITIVES_PER_PROGRAM] for i in range(0, len(EVALUATED), PRIMITIVES_PER_PROGRAM)]
 
 
-@pytest.mark.long(fast=8, every=3)
+@pytest.mark.long(fast="first", every=3)
 @pytest.mark.parametrize("primitives", PROGRAMS, ids=lambda names: f"{names[0]}-{names[-1]}")
 def test_compiled_equals_evaluated(primitives):
     builder, inputs, results, expected = Builder(), {}, [], {}

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from complex_samples import COMPLEX
+from package_files import trees_with
 from samples import SAMPLES
 
 from tracegrad.ops.core import REGISTRY
@@ -103,8 +104,8 @@ LOOKING = {
 
 def _functions_that_look_and_raise():
     for folder in ("tensors", "tape", "autograd", "functional", "nn", "optim", "ops", "utils"):
-        for path in sorted((ROOT / folder).rglob("*.py")):
-            for function in ast.walk(ast.parse(path.read_text())):
+        for path, tree in trees_with("peek", files=sorted((ROOT / folder).rglob("*.py"))):
+            for function in ast.walk(tree):
                 if isinstance(function, ast.FunctionDef):
                     nodes = list(ast.walk(function))
                     looks = any(isinstance(n, ast.Attribute) and n.attr == "peek" for n in nodes)

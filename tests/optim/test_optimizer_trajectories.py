@@ -23,13 +23,13 @@ def assert_stored(tg, case, mode, wrap=lambda step: step):
     np.testing.assert_allclose(last, STORED[f"{case}|{mode}|last"], **TOLERANCE)
 
 
-@pytest.mark.long(fast=5)
+@pytest.mark.long(fast="first", by_size=True)
 @pytest.mark.parametrize("case, mode", CASES)
 def test_eager(tg, case, mode):
     assert_stored(tg, case, mode)
 
 
-@pytest.mark.long(fast=7, every=3)
+@pytest.mark.long(fast="first", every=3)
 @pytest.mark.parametrize("case, mode", CASES)
 def test_compiled(tg, case, mode):
     steps = []

@@ -28,6 +28,7 @@ def test_fifty_steps(tg, maybe_compile, kind):
     assert_stored(problem, problem.run(step), kind)
 
 
+@pytest.mark.long(fast=3)
 @pytest.mark.parametrize("kind", ["sgd momentum", "adam", "adamw weight decay"])
 def test_float32_steps_compiled_as_eager(tg, maybe_compile, kind):
     eager, other = Problem(tg, "float32"), Problem(tg, "float32")

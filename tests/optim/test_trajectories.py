@@ -92,7 +92,7 @@ def has_option(tg, kind, option):
 LOOSE = {("ASGD 0", "foreach"): 1e-6}
 
 
-@pytest.mark.long(fast=5)
+@pytest.mark.long(fast=17, by_size=True)
 @pytest.mark.parametrize("option", ["foreach", "fused"])
 @pytest.mark.parametrize("kind", FIRST)
 def test_two_hundred_steps_of_other_implementations(tg, maybe_compile, kind, option):
@@ -119,6 +119,7 @@ def test_lengths_in_the_state_of_lbfgs(tg):
     assert json.loads(json.dumps(kinds_of_lengths(tg))) == LENGTHS
 
 
+@pytest.mark.long(fast=5)
 @pytest.mark.parametrize("kind", QUASI_NEWTON)
 def test_lbfgs(tg, maybe_compile, kind):
     problem = Problem(tg)

@@ -149,6 +149,7 @@ def test_threads_may_build_the_same_program_at_once(cache_dir, add_source):
     assert build([Unit("step", add_source)]).from_cache
 
 
+@pytest.mark.long
 def test_processes_may_build_the_same_program_at_once(cache_dir, tmp_path):
     builders = [start_builder(tmp_path, SEVEN) for _ in range(BUILDERS)]
     for builder in builders:

@@ -29,6 +29,7 @@ del kept
 """
 
 
+@pytest.mark.long(fast="first")
 @pytest.mark.parametrize("what", KEPT)
 def test_nothing_is_said_at_the_end(what):
     """The program takes the names away itself: when Python does so depends on what else is there."""

@@ -164,6 +164,7 @@ def kill_at(seconds, cache_dir, tmp_path):
         assert built.program.call(SlotTable(1).pointer) == code
 
 
+@pytest.mark.long(fast="first")
 @pytest.mark.parametrize("seed", range(2))
 def test_a_build_killed_at_a_random_moment_blocks_nothing(seed, cache_dir, tmp_path):
     kill_at(random.Random(seed).random() * 0.15, cache_dir, tmp_path)

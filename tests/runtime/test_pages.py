@@ -97,6 +97,7 @@ def test_freed_memory_below_memory_in_use_is_given_back():
     assert int(found.stdout) > 20_000_000
 
 
+@pytest.mark.long(fast="first")
 @linux
 @pytest.mark.skipif(pages._set_option is None, reason="glibc's allocator")
 @pytest.mark.parametrize("keeps", [False, True])

@@ -141,6 +141,7 @@ def test_sources_are_found(torch):
         assert inspect.getsource(kind).startswith(f"class {kind.__name__}(")
 
 
+@pytest.mark.long
 def test_processes_of_the_program_have_the_names(torch):
     """Processes that import no program: what they are sent names PyTorch's modules."""
     context = multiprocessing.get_context("spawn")

@@ -46,18 +46,19 @@ def test_a_file_sees_what_it_sees_under_python(tmp_path):
     assert ours.stdout == theirs.stdout and theirs.returncode == 0, ours.stderr
 
 
-def test_a_module_sees_what_it_sees_under_python(tmp_path):
+@pytest.mark.long(fast="first")
+@pytest.mark.parametrize("module", ["package.inside", "package"])
+def test_a_module_sees_what_it_sees_under_python(tmp_path, module):
     written(tmp_path, "package/__init__.py", "")
     written(tmp_path, "package/inside.py", SEEN)
     written(tmp_path, "package/__main__.py", "from . import inside")
     written(tmp_path, "beside.py", "print('beside', __name__)")
-    for module in ("package.inside", "package"):
-        ours = run("run", "-m", module, "a", "-b", cwd=tmp_path)
-        theirs = subprocess.run(
-            [sys.executable, "-m", module, "a", "-b"], capture_output=True, text=True, cwd=tmp_path,
-            env={k: v for k, v in os.environ.items() if k != "PYTHONPATH"},
-        )  # fmt: skip
-        assert ours.stdout == theirs.stdout and theirs.returncode == 0, (ours.stderr, theirs.stderr)
+    ours = run("run", "-m", module, "a", "-b", cwd=tmp_path)
+    theirs = subprocess.run(
+        [sys.executable, "-m", module, "a", "-b"], capture_output=True, text=True, cwd=tmp_path,
+        env={k: v for k, v in os.environ.items() if k != "PYTHONPATH"},
+    )  # fmt: skip
+    assert ours.stdout == theirs.stdout and theirs.returncode == 0, (ours.stderr, theirs.stderr)
 
 
 ENDS = {
@@ -73,7 +74,7 @@ ENDS = {
 }
 
 
-@pytest.mark.long(fast=3)
+@pytest.mark.long(fast="first")
 @pytest.mark.parametrize("text", ENDS)
 def test_a_program_ends_as_it_ends_under_python(tmp_path, text):
     path = written(tmp_path, "prog.py", text)
@@ -86,11 +87,16 @@ def test_a_program_ends_as_it_ends_under_python(tmp_path, text):
         assert (done.stdout, done.stderr, done.returncode) == (theirs.stdout, theirs.stderr, theirs.returncode)
 
 
-def test_a_program_that_is_not_there_is_said_in_one_line(tmp_path):
-    for words in (("nothing.py",), ("-m", "nothing_here"), ("-m", "nothing.inside")):
-        done = run("run", *words, cwd=tmp_path)
-        assert done.returncode == (1 if "-m" in words else 2)  # as Python ends
-        assert len(done.stderr.strip().splitlines()) == 1 and "nothing" in done.stderr
+@pytest.mark.long(fast="first")
+@pytest.mark.parametrize("words", [("nothing.py",), ("-m", "nothing_here"), ("-m", "nothing.inside")], ids=" ".join)
+def test_a_program_that_is_not_there_is_said_in_one_line(tmp_path, words):
+    done = run("run", *words, cwd=tmp_path)
+    assert done.returncode == (1 if "-m" in words else 2)  # as Python ends
+    assert len(done.stderr.strip().splitlines()) == 1 and "nothing" in done.stderr
+
+
+@pytest.mark.long
+def test_words_that_are_no_command_are_refused():
     assert run("run").returncode == 2 and run("nonsense").returncode == 2
     usage = run()
     assert "run" in usage.stdout and usage.returncode == 0
@@ -109,6 +115,7 @@ def test_an_interrupt_ends_it_as_python_ends(tmp_path):
     assert "KeyboardInterrupt" in errors and str(PACKAGE / "commandline") not in errors and "prog.py" in errors
 
 
+@pytest.mark.long
 def test_processes_that_it_starts_have_the_name_as_well(tmp_path):
     path = written(
         tmp_path,
@@ -140,6 +147,7 @@ if __name__ == "__main__":
     assert done.stdout.rstrip().endswith("[]")  # nothing is imported before it is asked for
 
 
+@pytest.mark.long
 def test_another_sitecustomize_is_run_in_child_processes(tmp_path):
     written(tmp_path, "site/sitecustomize.py", "import os; os.environ['OTHER'] = 'was run'")
     path = written(
@@ -249,6 +257,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_packages_that_ask_for_torch(tmp_path):
     for package in ("einops", "sklearn", "tensorboard", "tqdm"):

@@ -36,6 +36,7 @@ def trained(tg, wrap, checkpoint, dropout):
     return [step(x * (1 + i)).item() for i in range(5)] + [p.grad.sum().item() for p in model.parameters()]
 
 
+@pytest.mark.long(fast=3)
 @pytest.mark.parametrize("dropout", [False, True])
 @pytest.mark.parametrize("reentrant", [False, True])
 def test_steps(tg, maybe_compile, reentrant, dropout):

@@ -31,6 +31,7 @@ def test_epochs_of_workers(tg, name):
     assert as_stored(loaders.epochs(tg, *loaders.EPOCHS[name], 2)) == ANSWERS[f"epochs with workers: {name}"]
 
 
+@pytest.mark.long(fast=4)
 @pytest.mark.parametrize("name", loaders.WORKERS)
 def test_what_workers_draw_and_stream(tg, name):
     assert as_stored(loaders.WORKERS[name](tg)) == ANSWERS[f"workers: {name}"]

@@ -39,6 +39,7 @@ def write_mnist(root, name="MNIST", prefix=("train", "t10k"), compress=False, co
     return images, labels
 
 
+@pytest.mark.long(fast=4)
 @pytest.mark.parametrize("compress", [False, True])
 @pytest.mark.parametrize("name", ["MNIST", "FashionMNIST", "KMNIST"])
 def test_mnist(tg, tmp_path, name, compress):
@@ -220,6 +221,7 @@ def test_fake_data(tg):
     assert len(list(found)) == 4
 
 
+@pytest.mark.long
 def test_digits_are_learned_from_files(tg, tmp_path):
     """The usual program: files, transforms, two workers, a network; eager and compiled learn the same."""
     write_mnist(tmp_path, count=300)

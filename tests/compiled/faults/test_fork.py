@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from package_files import ROOT, package_files
+from package_files import ROOT, package_files, trees_with
 
 import tracegrad as tg
 from tracegrad.compiler.codegen.environment import ENVIRONMENT
@@ -241,9 +241,9 @@ def test_locks_are_made_in_one_place():
     guards = ("value_kinds.py", "reachability.py", "sources.py")
     names_types = ("ops/locks.py", *(f"compiled/guards/{name}" for name in guards))
     names_types += ("utils/data/_utils/worker.py",)  # makes its queue in a process of its own, after the fork
-    for path in files:
+    for path, tree in trees_with(*MAKERS, files=files):
         where = path.relative_to(ROOT).as_posix()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree):
             if isinstance(node, ast.ImportFrom) and node.module in LIBRARIES:
                 wrong += [f"{where}:{node.lineno}: {alias.name}" for alias in node.names if alias.name in MAKERS]
             if isinstance(node, ast.Attribute) and getattr(node.value, "id", "") in LIBRARIES and node.attr in MAKERS:

@@ -13,7 +13,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from package_files import ROOT, package_files
+from package_files import ROOT, trees_with
 
 import tracegrad as tg
 from tracegrad.compiled import deferral
@@ -170,8 +170,8 @@ def leave(block):
 def test_locks_are_taken_by_with_alone():
     """Between ``acquire()`` and the ``try`` after it Python may raise an interrupt; within ``with`` it does not."""
     found = set()
-    for path in package_files():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for path, tree in trees_with("acquire"):
+        for node in ast.walk(tree):
             if isinstance(node, ast.Attribute) and node.attr == "acquire":
                 found.add(path.relative_to(ROOT).as_posix())
     assert found <= {"ops/locks.py"}  # around fork(), where they are put into a list

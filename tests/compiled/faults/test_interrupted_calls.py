@@ -132,7 +132,7 @@ CASES = (Functional, Stateless, Checkpointed, Reentrant, First, Blocks)
 
 
 @pytest.mark.parametrize("kind", CASES)
-@pytest.mark.long(fast=1)
+@pytest.mark.long(fast=4)
 def test_wherever_python_can_let_it_in(kind):
     counter = CheckPoints(wanted)
     assert not counter.run(kind().call)

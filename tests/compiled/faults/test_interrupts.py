@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 import pytest
-from package_files import ROOT, package_files
+from package_files import ROOT, package_files, trees_with
 
 import tracegrad as tg
 from tracegrad.ops.core import drop_stale_interpreters, interpreting, switch
@@ -168,10 +168,9 @@ def test_no_generator_manages_state():
     """An interrupt leaves a generator suspended; when it is collected, it puts an old state back."""
     # These manage open files, temporary files, and the words of errors about them.
     allowed = {"runtime/cache.py", "runtime/files.py", "serialization/atomic.py"}
-    found, files = set(), 0
-    for path in package_files():
-        files += 1
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    found, files = set(), len(list(package_files()))
+    for path, tree in trees_with("contextmanager"):
+        for node in ast.walk(tree):
             decorators = getattr(node, "decorator_list", [])
             if any("contextmanager" in ast.unparse(d) for d in decorators):
                 found.add(path.relative_to(ROOT).as_posix())

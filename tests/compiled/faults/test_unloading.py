@@ -14,7 +14,7 @@ from tracegrad.runtime import provide
 from tracegrad.runtime.build import Unit, build
 from tracegrad.runtime.program import SlotTable, load
 
-FUNCTIONS = 200
+FUNCTIONS = 90
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="mappings are counted by Linux' /proc")
 

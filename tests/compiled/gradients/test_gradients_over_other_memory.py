@@ -13,7 +13,7 @@ PLACES = {
 }
 
 
-@pytest.mark.long(fast=7)
+@pytest.mark.long(fast=17, by_size=True)
 @pytest.mark.parametrize("later", PLACES)
 @pytest.mark.parametrize("first", PLACES)
 def test_where_a_gradient_lies_is_compared(agree, first, later):

@@ -30,7 +30,7 @@ WAYS = {
 }
 
 
-@pytest.mark.long(fast=5)
+@pytest.mark.long(fast=13, by_size=True)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("hooks", HOOKS)
 def test_second_derivatives_are_those_of_eager_mode(tg, hooks, way):

@@ -40,7 +40,7 @@ def outcome(step):
     return w.grad.flatten().tolist(), kept, value
 
 
-@pytest.mark.long(fast=5)
+@pytest.mark.long(fast=31, by_size=True)
 @pytest.mark.parametrize("hook", HOOKS)
 @pytest.mark.parametrize("write", WRITES)
 @pytest.mark.parametrize("view", VIEWS)

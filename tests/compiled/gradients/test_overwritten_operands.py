@@ -21,7 +21,7 @@ WRITES = {
 }
 
 
-@pytest.mark.long(fast=5)
+@pytest.mark.long(fast=13, by_size=True)
 @pytest.mark.parametrize("write", WRITES)
 @pytest.mark.parametrize("first", FIRST)
 def test_second_derivatives_are_those_of_eager_mode(tg, first, write):

@@ -47,7 +47,7 @@ KINDS = {
 FIRST_SEEDS = range(0, 400, 10)
 
 
-@pytest.mark.long(fast=7)
+@pytest.mark.long(fast=23, by_size=True)
 @pytest.mark.parametrize("way", stopping.WAYS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_kinds(kind, way):
@@ -59,7 +59,7 @@ def test_kinds(kind, way):
     assert found == "", found
 
 
-@pytest.mark.long(fast=23, every=5)
+@pytest.mark.long(every=7)
 @pytest.mark.parametrize("first", FIRST_SEEDS)
 def test_random_programs(first):
     """Ten programs at a time. Few are refused by a message of their own, and many calls are replayed."""

@@ -92,7 +92,7 @@ def used(tg, made, place):
 PLACES = ["variable", "attribute", "item", "argument", "within", "result", "looks"]
 
 
-@pytest.mark.long(fast=17, every=5)
+@pytest.mark.long(fast=49, every=7)
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("claimed", CLAIMED)
 def test_what_an_object_says_of_its_class_is_not_believed(agree, claimed, place):

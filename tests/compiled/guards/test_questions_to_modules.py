@@ -60,7 +60,7 @@ def add(tg, whole):
     whole.layer.added = tg.nn.Parameter(tg.ones(1))
 
 
-@pytest.mark.long(fast=3)
+@pytest.mark.long(fast=10)
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_answers_follow_what_was_added(agree, question):
     def program(tg):

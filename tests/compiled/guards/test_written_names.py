@@ -183,7 +183,7 @@ READ = {
 }
 
 
-@pytest.mark.long(fast=67, every=11)
+@pytest.mark.long(fast=199, every=23)
 @pytest.mark.parametrize("before", WRITTEN)
 @pytest.mark.parametrize("way", WRITES)
 @pytest.mark.parametrize("kind", OWNERS)
@@ -192,7 +192,7 @@ def test_what_a_call_writes_is_written_by_each_call(kind, way, before):
     assert outcomes(tg.compile(step), owner, WRITTEN[before]) == outcomes(step, owner, WRITTEN[before])
 
 
-@pytest.mark.long(fast=67, every=11)
+@pytest.mark.long(fast=199, every=23)
 @pytest.mark.parametrize("change", READ)
 @pytest.mark.parametrize("way", READS)
 @pytest.mark.parametrize("kind", OWNERS)

@@ -42,7 +42,7 @@ def program(tg, write, before, place, looks):
     return Program(step, arguments, state)
 
 
-@pytest.mark.long(fast=11)
+@pytest.mark.long(fast=41, by_size=True)
 @pytest.mark.parametrize("looks", [False, True], ids=["", "counts"])
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("before", BEFORE)

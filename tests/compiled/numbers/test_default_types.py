@@ -37,7 +37,7 @@ def default_type(tg):
     tg.set_default_dtype(before)
 
 
-@pytest.mark.long(fast=7)
+@pytest.mark.long(fast=29, by_size=True)
 @pytest.mark.parametrize(
     ("step", "default", "own"), list(itertools.product(STEPS, ("float64", "float32"), ("float32", "float64")))
 )

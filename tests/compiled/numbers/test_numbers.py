@@ -150,15 +150,16 @@ def copy_state(source, target):
         mine.param_groups[0]["lr"] = its.param_groups[0]["lr"]
 
 
-@pytest.mark.long
-def test_ten_thousand_steps_of_everything_changing(tg):
+@pytest.mark.long(every=2)
+@pytest.mark.parametrize("steps", [1_000, 10_000])
+def test_thousands_of_steps_of_everything_changing(tg, steps):
     """Every twentieth step, and each of the first twenty, is done eagerly as well, from the same state."""
     tg.set_default_dtype(tg.float64)
     eager, trainer = Trainer(tg), Trainer(tg)
     (eager_step, set_eager), (function, set_compiled) = eager.make_step(), trainer.make_step()
     step = tg.compile(function)
     x, y = ramp(tg, 5, 3).double(), tg.tensor([0, 1, 1, 0, 1])
-    for i in range(10_000):
+    for i in range(steps):
         wave = 1 + 0.5 * math.cos(3 * i)
         arguments = {"smoothing": 0.1 * wave, "weights": {"main": wave, "penalty": 0.5 * wave}}
         expected = None
@@ -393,7 +394,7 @@ def test_kinds_of_numbers_are_different(same, tg):
         same(lambda x, v: (x * v, v), [(x, v) for v in values])
 
 
-@pytest.mark.long(fast=13, every=5)
+@pytest.mark.long(fast="first", every=5)
 @pytest.mark.parametrize("kind", [bool, int, float, np.float64])
 @pytest.mark.parametrize("dtype", ["bool", "int32", "int64", "float32", "float64"])
 @pytest.mark.parametrize("shape", [(), (3,)])

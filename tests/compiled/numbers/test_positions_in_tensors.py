@@ -56,7 +56,7 @@ def test_reads(agree, form):
     agree(make)
 
 
-@pytest.mark.long(fast=23, every=7)
+@pytest.mark.long(fast=89, every=11)
 @pytest.mark.parametrize("of", ["float32", "float64", "int64", "bool"])
 @pytest.mark.parametrize("value", VALUES)
 @pytest.mark.parametrize("form", FORMS)

@@ -62,7 +62,7 @@ def counted(tg):
     return run
 
 
-@pytest.mark.long(fast=29, every=3)
+@pytest.mark.long(fast=47, every=5)
 @pytest.mark.parametrize("name", NAMES)
 def test_it_does_what_eager_mode_does(counted, name):
     assert counted(name).difference == ""
@@ -80,7 +80,7 @@ def counted_names(known):
     return [pytest.param(name, marks=cliff) if name in known else name for name in NAMES]
 
 
-@pytest.mark.long(fast=29, every=3)
+@pytest.mark.long(fast="first", every=5)
 @pytest.mark.parametrize("name", counted_names(MAKING_PROGRAMS))
 def test_programs_come_to_an_end(counted, name):
     assert counted(name).later == 0, counted(name).explanation

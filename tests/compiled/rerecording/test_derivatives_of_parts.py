@@ -74,7 +74,7 @@ def both_ways(*args, **kwargs):
     return block
 
 
-@pytest.mark.long(fast=23, every=7)
+@pytest.mark.long(fast="first", every=7)
 @pytest.mark.parametrize(("model", "loss", "order"), itertools.product(MODELS, LOSSES, (1, 2)))
 def test_derivatives_of_a_part_are_parts(model, loss, order):
     block = both_ways(MODELS[model], LOSSES[loss], order)
@@ -153,7 +153,7 @@ def given(leaf):
     return leaf
 
 
-@pytest.mark.long(fast=23, every=7)
+@pytest.mark.long(fast="first", every=11)
 @pytest.mark.parametrize("own", [False, True])
 @pytest.mark.parametrize(("first", "second"), itertools.product(FRESH, FRESH))
 def test_leaves_that_are_new_at_each_pass_get_their_own_gradients(first, second, own):

@@ -18,7 +18,7 @@ from disturbances import CALLS, DISTURBANCES, Nothing, Training
 from side_by_side import batch
 
 
-@pytest.mark.long(fast=23, every=5)
+@pytest.mark.long(fast="first", every=9)
 @pytest.mark.parametrize("looks", [False, True], ids=["", "looks"])
 @pytest.mark.parametrize("disturb", DISTURBANCES, ids=lambda function: function.__name__)
 def test_functions_for_expected_calls_notice(agree, disturb, looks):
@@ -39,6 +39,7 @@ def counts():
     return json.loads(done.stdout)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", CALLS_OF_PYTHON)
 def test_a_step_costs_few_calls_of_python(name):
     """Each event is one function, the backward pass goes without the engine, unused modes cost nothing."""

@@ -44,7 +44,7 @@ def of_tensors(tg, start):
 @pytest.mark.parametrize(
     "become", [of_another_type, larger, smaller, turned, as_it_was, without_gradients], ids=lambda f: f.__name__
 )
-@pytest.mark.long(fast=5)
+@pytest.mark.long(fast=13, by_size=True)
 def test_gradients_are_those_of_the_leaf(tg, become, made, when):
     start = tg.randn(4, 4, dtype=tg.float64)
 

@@ -69,7 +69,7 @@ def by_dtype(of, i):
 FOLLOWING = (by_data, by_swapping, by_sharing, by_copy, by_dtype)
 
 
-@pytest.mark.long(fast=2)
+@pytest.mark.long(fast="first")
 @pytest.mark.parametrize("way", ["compiled", "deferred"])
 @pytest.mark.parametrize("follow", FOLLOWING, ids=lambda follow: follow.__name__)
 def test_it_is_as_eager(tg, follow, way):

@@ -66,7 +66,7 @@ def scaled(tg, uses, wrap, made):
 PAIRS = list(itertools.combinations(USES, 3))
 
 
-@pytest.mark.long(fast=4)
+@pytest.mark.long(fast=23, by_size=True)
 @pytest.mark.parametrize("uses", PAIRS, ids=" ".join)
 def test_a_number_that_goes_on_changing_makes_no_programs(tg, made, uses):
     expected, _ = scaled(tg, uses, lambda step: step, made)
