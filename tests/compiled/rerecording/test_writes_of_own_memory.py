@@ -53,12 +53,16 @@ def written(tg, of, stop, target, value, held, x):
     early = what + 1
     if to.shape != what.shape:
         what = what.reshape(-1)[0].expand(to.shape)
-    to.copy_(what)
+    try:
+        to.copy_(what)
+        is_refused = 0.0
+    except RuntimeError:  # PyTorch refuses some parts that overlap, before anything is written
+        is_refused = 1.0
     late = what * 2
     t[0] = t[-1]
     t[:, 1] = t[2].clone()
     to.add_(1)
-    return before, early, late, t.t().reshape(-1) + 0, t.clone(), what.clone()
+    return before, is_refused, early, late, t.t().reshape(-1) + 0, t.clone(), what.clone()
 
 
 def holding(tg):
@@ -122,12 +126,16 @@ def test_many_compiled_as_eager_mode(agree, case):
 
 @pytest.mark.parametrize("of", MEMORIES)
 def test_values_are_read_before(tg, of):
-    """A write reads all of its value first, also where the two overlap in part."""
+    """A write reads all of its value first, also where the two overlap; nothing is written where it is refused."""
     for target, value in PAIRS:
         held, x = holding(tg), ramp(tg, 4, 4)
         t = MEMORIES[of](tg, x, held)
         to, what = PARTS[target](t), PARTS[value](t)
         if to.shape == what.shape:
-            expected = what.clone()
-            to.copy_(what)
-            assert tg.equal(to, expected), f"{target} = {value}"
+            expected, before = what.clone(), t.clone()
+            try:
+                to.copy_(what)
+            except RuntimeError:
+                assert tg.equal(t, before), f"{target} = {value}"
+            else:
+                assert tg.equal(to, expected), f"{target} = {value}"
