@@ -52,7 +52,7 @@ os.fsync = lambda handle: None
 # Whatever tests compile, by `tg.compile` too, gives no warnings.
 pipeline.FLAGS = (*pipeline.FLAGS, *WARNINGS)
 
-pytest_plugins = ["cpu_seconds", "tiers"]
+pytest_plugins = ["collecting", "cpu_seconds", "tiers"]
 REFERENCE = os.environ.get("TRACEGRAD_REFERENCE", "tracegrad")
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -13,9 +13,10 @@ FAST, LONG, EXHAUSTIVE = range(3)
 LARGE, HUGE = 10, 30  # tests of one function
 #: What is fast of a LARGE and of a HUGE family without a marker, in 48ths: a twelfth and a 48th.
 FAST_OF_48 = (4, 1)
-#: What is long: two sevenths and an eighth; the rest is exhaustive.
-LONG_OF_48 = (14, 6)
+#: What is long: a sixth and a 16th; the rest is exhaustive.
+LONG_OF_48 = (8, 3)
 MET = Counter()  # tests met so far, by family
+FUNCTIONS = set()  # those of which a test was met
 LEFT_OUT = set()  # ids of tests that stand for functions of which nothing is asked
 
 
@@ -60,11 +61,12 @@ def is_asked(config, place, is_marked):
 def tier_of(id, own, marker, size):
     """Where a test belongs that has a marker of its own, or one on its function, class or file, or neither; its
     function has `size` tests."""
-    node = marker[0].nodeid if marker and not own else id
-    family = node.partition("[")[0]
-    met, mark = MET[family], own or (marker and marker[1])
+    function = id.partition("[")[0]
+    family = marker[0].nodeid.partition("[")[0] if marker and not own else function
+    met, mark, is_first = MET[family], own or (marker and marker[1]), function not in FUNCTIONS
     MET[family] += 1
-    return tier(id, met, size, **mark.kwargs) if mark else tier_by_size(id, size, is_first=not met)
+    FUNCTIONS.add(function)
+    return tier(id, met, size, is_first, **mark.kwargs) if mark else tier_by_size(id, size, is_first)
 
 
 def tier_by_size(id, size, is_first):
@@ -85,11 +87,11 @@ def is_drawn(id, size):
     return size < LARGE or fast <= number_of(id) < fast + long
 
 
-def tier(id, place, size, fast=0, every=1, by_size=False):
+def tier(id, place, size, is_first, fast=0, every=1, by_size=False):
     """Where a test belongs that is number `place` of a family marked ``long(fast=..., every=..., by_size=...)``, and
-    one of `size` of its function."""
+    one of `size` of its function, or the first of these."""
     if fast and (place == 0 if fast == "first" else place % fast == 0):
         return FAST
     if fast:
         place -= 1 if fast == "first" else place // fast + 1  # among those that are not fast
-    return LONG if place % every == 0 and (not by_size or is_drawn(id, size)) else EXHAUSTIVE
+    return LONG if place % every == 0 and (not by_size or is_first or is_drawn(id, size)) else EXHAUSTIVE

@@ -23,11 +23,11 @@ SERVED = collections.Counter()
 
 @pytest.hookimpl(wrapper=True)
 def pytest_pycollect_makemodule(parent):
-    """Of each file the first test and every 53rd are in the fast tier, but for functions marked otherwise; the others
+    """Of each file the first test and every 97th are in the fast tier, but for functions marked otherwise; the others
     are long, of functions with many parameters a part of them."""
     module = yield
     if not parent.config.getoption("--question-table"):
-        module.add_marker(pytest.mark.long(fast=53, by_size=True))
+        module.add_marker(pytest.mark.long(fast=97, by_size=True))
     return module
 
 
@@ -36,7 +36,7 @@ def pytest_generate_tests(metafunc):
     """Of questions, which somebody has thought of one by one, none is left out of the long tier."""
     node, _ = next(metafunc.definition.iter_markers_with_node("long"), (metafunc.definition, None))
     if node is not metafunc.definition and "answer" in metafunc.fixturenames:
-        metafunc.definition.add_marker(pytest.mark.long(fast=53))
+        metafunc.definition.add_marker(pytest.mark.long(fast=97))
 
 
 @pytest.fixture(autouse=True)

@@ -287,6 +287,7 @@ def _main(cases) -> str:
     return "#include <stdio.h>\n#include <stdlib.h>\nint main(void)\n{\n" + "".join(blocks) + '    puts("done");\n}\n'
 
 
+@pytest.mark.long
 def test_kernels_stay_inside_their_operands(tmp_path):
     cases = [case for i, case in enumerate(SOME) if i % 3 == 0 or case.m == 261]
     (tmp_path / "main.c").write_text(_source(cases) + _main(cases))

@@ -32,6 +32,7 @@ def test_parts_compute_what_the_whole_does(most_calls):
         np.testing.assert_array_equal(results[name], value, err_msg=name)
 
 
+@pytest.mark.long(fast="first")
 @pytest.mark.parametrize("most_calls", [1, 2, 5])
 def test_what_a_part_refuses_ends_the_step(most_calls):
     inputs = step_inputs(GRAPH)

@@ -79,7 +79,7 @@ def special(kind):
     return compile_graphs([forward, gradients(kind, "special", values)]), values
 
 
-@pytest.mark.long(fast=13, by_size=True)
+@pytest.mark.long(fast="first", by_size=True)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("number", SPECIAL)
 def test_numbers_that_are_not_finite_or_large(kind, number):

@@ -268,7 +268,7 @@ def density_step(tg, name):
     return step
 
 
-@pytest.mark.long(every=5)
+@pytest.mark.long(every=11)
 @pytest.mark.parametrize("name", cases.DISTRIBUTIONS)
 def test_densities_and_their_derivatives_of_two_orders(tg, name):
     scales = (1.0,) * 4 if cases.family(name) in OF_MATRICES else (1.0, 0.97, 0.95, 1.0)
@@ -337,7 +337,7 @@ def divergence_step(tg, p, q):
     return step
 
 
-@pytest.mark.long(every=4)
+@pytest.mark.long(every=9)
 @pytest.mark.parametrize("p, q", divergences.pairs(), ids=[f"{p}-{q}" for p, q in divergences.pairs()])
 def test_divergences(tg, p, q):
     def arguments(scale):

@@ -72,7 +72,7 @@ COMPILED = ("float32", "float64")
 FLOATING = [key for key in CALLS if key.endswith(COMPILED)]
 
 
-@pytest.mark.long(every=7)
+@pytest.mark.long(every=13)
 @pytest.mark.parametrize("key", FLOATING)
 def test_samples_compiled(tg, key):
     function, args, keywords, answers = called(tg, key)

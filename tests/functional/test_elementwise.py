@@ -31,7 +31,7 @@ def test_value_and_gradients(tg, expression):
     assert_stored(value_and_gradients(tg, expression, ARRAYS), expression)
 
 
-@pytest.mark.long
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("group", GROUPS, ids=lambda group: group[0])
 def test_compiled(tg, group):
     """Several expressions in one program, each with tensors of its own."""

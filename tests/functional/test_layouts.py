@@ -58,7 +58,7 @@ def test_few_differ():
     assert len(rows) < 0.08 * len(EACH) / 2 and len(known()) < 0.25 * len(EACH)
 
 
-@pytest.mark.long(every=11)
+@pytest.mark.long(every=23)
 @pytest.mark.parametrize("key", EACH)
 def test_layouts_compiled(tg, key):
     """A compiled function gives what lies as in eager mode, whichever way it is served."""

@@ -55,7 +55,7 @@ def test_few_differ():
 CALLS = [key for key in cases.keys() if "|several|" in key and not key.endswith("rows")]
 
 
-@pytest.mark.long(fast=149, every=13)
+@pytest.mark.long(fast=149, every=29)
 @pytest.mark.parametrize("key", CALLS)
 def test_compiled_results_lie_as_eager_ones(tg, key):
     """Replayed, where that is how it is served; results, and the gradients that a compiled function gives."""

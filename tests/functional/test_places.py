@@ -90,7 +90,7 @@ def assert_compiled(tg, expressions, ways):
     assert step.way in ways, step.explain()
 
 
-@pytest.mark.long(every=3)
+@pytest.mark.long(every=5)
 @pytest.mark.parametrize("expressions", groups(PURE), ids=lambda group: group[0])
 def test_compiled(tg, expressions):
     """What depends on no number in its shape is replayed."""

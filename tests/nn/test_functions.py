@@ -55,7 +55,7 @@ def test_compiled(tg, family):
     assert check_compiled(tg, FAMILIES[family][:4]).way == "replay"
 
 
-@pytest.mark.long(every=9)
+@pytest.mark.long(every=17)
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_each_compiled(tg, expression):
     check_compiled(tg, [expression])
@@ -108,7 +108,7 @@ SECOND = [
 ]  # fmt: skip
 
 
-@pytest.mark.long(fast="first", every=2)
+@pytest.mark.long(fast="first", every=5)
 @pytest.mark.parametrize("expression", SECOND)
 def test_second_derivatives(tg, expression):
     names = [

@@ -187,7 +187,7 @@ def frames(error):
     return [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
 
 
-@pytest.mark.long(fast=5)
+@pytest.mark.long(fast=5, every=2)
 @pytest.mark.parametrize("serve", WAYS)
 @pytest.mark.parametrize("way", CASES)
 def test_errors_name_the_layer(way, serve):

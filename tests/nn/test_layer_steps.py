@@ -28,7 +28,7 @@ def test_compiled(tg, name):
     check(tg, name, tg.compile)
 
 
-@pytest.mark.long
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("name", layer_steps.NETS)
 def test_each_compiled(tg, name):
     check(tg, name, tg.compile)

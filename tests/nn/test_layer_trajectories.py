@@ -33,13 +33,13 @@ def differences(tg, name, mode, wrap=lambda step: step):
     return found
 
 
-@pytest.mark.long(fast=41, every=7)
+@pytest.mark.long(fast=41, every=13)
 @pytest.mark.parametrize("name, mode", CASES)
 def test_eager(tg, name, mode):
     differences(tg, name, mode)
 
 
-@pytest.mark.long(fast="first", every=7)
+@pytest.mark.long(fast="first", every=13)
 @pytest.mark.parametrize("name, mode", CASES)
 def test_compiled(tg, name, mode):
     steps = []

@@ -56,6 +56,7 @@ def drawn(tg, i, *shape):
     return recurrent.values(tg, i, shape, "float32").detach()
 
 
+@pytest.mark.long(fast="first")
 @pytest.mark.parametrize(("kind", "options"), KINDS)
 def test_a_whole_step(tg, kind, options):
     def make(tg):

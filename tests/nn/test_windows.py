@@ -56,7 +56,7 @@ def first(name):
 NAMES = sorted({name for name, *_ in CASES.values()})
 
 
-@pytest.mark.long(fast="first", every=5)
+@pytest.mark.long(fast="first", every=7)
 @pytest.mark.parametrize("name", NAMES)
 def test_second_derivatives(tg, name):
     arrays, args, options = first(name)
@@ -73,7 +73,7 @@ def test_second_derivatives(tg, name):
     assert tg.autograd.gradgradcheck(function, tensors)
 
 
-@pytest.mark.long(fast=7)
+@pytest.mark.long(fast=7, every=2)
 @pytest.mark.parametrize("name", NAMES)
 def test_compiled(tg, name):
     arrays, args, options = first(name)

@@ -47,6 +47,7 @@ def test_parameter_groups(tg, maybe_compile):
     ]
 
 
+@pytest.mark.long(fast="first")
 @pytest.mark.parametrize("kind", ["sgd momentum", "adam"])
 def test_rate_changed_on_the_way(tg, maybe_compile, kind):
     problem = Problem(tg)

@@ -143,6 +143,7 @@ def evict_while_used(cache_dir, tmp_path, rounds):
     assert evicted
 
 
+@pytest.mark.long
 def test_eviction_while_another_process_loads(cache_dir, tmp_path):
     evict_while_used(cache_dir, tmp_path, 12)
 

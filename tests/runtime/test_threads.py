@@ -268,6 +268,7 @@ print((run(1000, 10) == 1).all())
     assert found == ["0"] * 10 + ["True"]
 
 
+@pytest.mark.long
 def test_a_process_ends_while_workers_look_out_for_kernels_or_sleep():
     code = (
         "import time; run = counting(); num_threads.set_num_threads(4); run(999, 9); time.sleep({}); print(run(1, 1))"

@@ -39,7 +39,7 @@ def write_mnist(root, name="MNIST", prefix=("train", "t10k"), compress=False, co
     return images, labels
 
 
-@pytest.mark.long(fast=4)
+@pytest.mark.long(fast="first")
 @pytest.mark.parametrize("compress", [False, True])
 @pytest.mark.parametrize("name", ["MNIST", "FashionMNIST", "KMNIST"])
 def test_mnist(tg, tmp_path, name, compress):

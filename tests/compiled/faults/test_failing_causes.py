@@ -169,7 +169,7 @@ def test_two_causes(tg, first, second):
     agreeing(tg, _program(first, second), CALLS)
 
 
-@pytest.mark.long(every=13)
+@pytest.mark.long(every=29)
 @pytest.mark.parametrize(("first", "second"), list(itertools.product(CAUSES, CAUSES)))
 @pytest.mark.parametrize("looking", [False, True])
 def test_every_pair(tg, first, second, looking):
@@ -184,7 +184,7 @@ def test_places(tg, place, cause):
     agreeing(tg, _program(cause, "class", place), CALLS)
 
 
-@pytest.mark.long
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("cause", REPLAYED)
 @pytest.mark.parametrize("place", [place for place in PLACES if place != "plain"])
 def test_every_place(tg, place, cause):

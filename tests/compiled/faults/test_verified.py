@@ -49,7 +49,7 @@ def test_a_sample(question, verified):
     verified(question)
 
 
-@pytest.mark.long(every=17)
+@pytest.mark.long(every=37)
 @pytest.mark.parametrize("question", rows())
 def test_the_whole_table(question, verified):
     verified(question)

@@ -59,7 +59,7 @@ def test_kinds(kind, way):
     assert found == "", found
 
 
-@pytest.mark.long(every=7)
+@pytest.mark.long(every=17)
 @pytest.mark.parametrize("first", FIRST_SEEDS)
 def test_random_programs(first):
     """Ten programs at a time. Few are refused by a message of their own, and many calls are replayed."""

@@ -128,7 +128,7 @@ def outcomes_of_writes(call, write, way):
     return [step(1 + i / 4) for i in range(5)]
 
 
-@pytest.mark.long(fast=97, every=9)
+@pytest.mark.long(fast=97, every=17)
 @pytest.mark.parametrize("write", UNSEEN)
 @pytest.mark.parametrize("call", [call for line in CALLS.strip().split("\n") for call in line.split("|")])
 @pytest.mark.parametrize("way", ["function", "model", "deferred"])

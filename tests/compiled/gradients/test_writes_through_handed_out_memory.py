@@ -72,7 +72,7 @@ def step(served, leaves, scale, way, write):
     return [None if leaf.grad is None else leaf.grad.clone() for leaf in leaves]
 
 
-@pytest.mark.long(fast=149, every=13)
+@pytest.mark.long(fast=307, every=29)
 @pytest.mark.parametrize("serving", ["function", "deferred"])
 @pytest.mark.parametrize("write", [True, False], ids=["written", "looked at"])
 @pytest.mark.parametrize("way", WAYS)

@@ -254,7 +254,7 @@ def test_nobody_sees_a_stand_in(tg, name, kind):
     nobody_sees_one(tg, name, kind)
 
 
-@pytest.mark.long(every=7)
+@pytest.mark.long(every=17)
 @pytest.mark.parametrize("name, kind", [pair for pair in PAIRS if pair not in FEW])
 def test_nobody_sees_a_stand_in_anywhere(tg, name, kind):
     nobody_sees_one(tg, name, kind)

@@ -186,7 +186,7 @@ def test_some_public_methods_may_be_patched():
     assert silent_in(CASES[::FEW]) == {}
 
 
-@pytest.mark.long(every=11)
+@pytest.mark.long(every=23)
 @pytest.mark.filterwarnings("ignore:.*(get_last_lr|lr_scheduler.step).*:UserWarning")
 @pytest.mark.parametrize("kind", dict.fromkeys(kind for kind, _ in CASES), ids=lambda kind: kind.__name__)
 def test_every_public_method_may_be_patched(kind):

@@ -44,13 +44,13 @@ def assert_eager(tg, expression, loss):
         assert outcomes[0] == outcomes[1], size
 
 
-@pytest.mark.long(fast="first", every=17)
+@pytest.mark.long(fast="first", every=31)
 @pytest.mark.parametrize(("loss", "form", "bounds"), list(itertools.product(LOSSES, FORMS, BOUNDS)))
 def test_slices(tg, loss, form, bounds):
     assert_eager(tg, FORMS[form].format(bounds), loss)
 
 
-@pytest.mark.long(fast="first", every=2)
+@pytest.mark.long(fast="first", every=5)
 @pytest.mark.parametrize(("loss", "parts"), list(itertools.product(LOSSES, PARTS)))
 def test_parts(tg, loss, parts):
     assert_eager(tg, parts, loss)

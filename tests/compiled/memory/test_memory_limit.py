@@ -154,7 +154,7 @@ def test_less_memory_and_the_same_bits(tg, make, share):
     assert functions(free.step.source) <= functions(limited.step.source)
 
 
-@pytest.mark.long(every=4)
+@pytest.mark.long(every=7)
 @pytest.mark.parametrize("make", [*FEW, *MORE], ids=lambda make: make.__name__)
 @pytest.mark.parametrize("optimizer", ["SGD", "AdamW"])
 def test_every_limit_down_to_the_least(tg, make, optimizer):

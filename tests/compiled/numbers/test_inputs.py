@@ -143,7 +143,7 @@ def test_rebound_tensors(tg, place, does):
         check(tg, lambda tg: program(tg, place, does, sequence), sequence)  # noqa: B023
 
 
-@pytest.mark.long(every=17)
+@pytest.mark.long(every=37)
 @pytest.mark.parametrize(("place", "does"), CASES, ids=[f"{p.__name__}-{d}" for p, d in CASES])
 def test_rebound_tensors_in_all_sequences(tg, place, does):
     for sequence in sequences(tg):

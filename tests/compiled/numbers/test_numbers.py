@@ -394,7 +394,7 @@ def test_kinds_of_numbers_are_different(same, tg):
         same(lambda x, v: (x * v, v), [(x, v) for v in values])
 
 
-@pytest.mark.long(fast="first", every=5)
+@pytest.mark.long(fast="first", every=11)
 @pytest.mark.parametrize("kind", [bool, int, float, np.float64])
 @pytest.mark.parametrize("dtype", ["bool", "int32", "int64", "float32", "float64"])
 @pytest.mark.parametrize("shape", [(), (3,)])

@@ -62,7 +62,7 @@ def counted(tg):
     return run
 
 
-@pytest.mark.long(fast=47, every=5)
+@pytest.mark.long(fast="first", every=11)
 @pytest.mark.parametrize("name", NAMES)
 def test_it_does_what_eager_mode_does(counted, name):
     assert counted(name).difference == ""
@@ -86,7 +86,7 @@ def test_programs_come_to_an_end(counted, name):
     assert counted(name).later == 0, counted(name).explanation
 
 
-@pytest.mark.long(fast=29, every=3)
+@pytest.mark.long(fast="first", every=5)
 @pytest.mark.parametrize("name", counted_names(MAKING_MANY))
 def test_a_few_programs_are_enough(counted, name):
     assert 1 <= counted(name).programs <= MOST_PROGRAMS, counted(name).explanation

@@ -124,7 +124,7 @@ def test_repeated_passes_notice(agree, of, disturb):
     assert agree(lambda tg: Formed(tg, disturb, of).program(), calls=CALLS).way in ("re-record", "eager")
 
 
-@pytest.mark.long(every=41)
+@pytest.mark.long(every=97)
 @pytest.mark.parametrize("looks", [False, True], ids=["", "looks"])
 @pytest.mark.parametrize(("of", "disturb"), sampled(1), ids=lambda function: function.__name__)
 def test_all_repeated_passes_notice(agree, of, disturb, looks):

@@ -208,7 +208,7 @@ def of_new_optimizers(tg, kind, change, wrap):
     return [*found, *map(np.array, SEEN)]
 
 
-@pytest.mark.long(fast="first", every=29)
+@pytest.mark.long(fast="first", every=59)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
 def test_an_optimizer_made_anew_does_what_it_does_in_eager_mode(tg, change, kind):

@@ -106,7 +106,7 @@ CASES = [
 ]
 
 
-@pytest.mark.long(fast=29, every=3)
+@pytest.mark.long(fast=29, every=5)
 @pytest.mark.parametrize("case", CASES[::97], ids="-".join)
 def test_as_eager_mode(agree, case):
     agree(program(*case))

@@ -109,7 +109,7 @@ def train(step, block=None):
     return tg.stack([*found, *(p.sum() for p in [*model.parameters(), *other.parameters()])]).detach()
 
 
-@pytest.mark.long(fast=67, every=9)
+@pytest.mark.long(fast=67, every=17)
 @pytest.mark.parametrize("piece", [*range(1, 20), 23, 31, 44, 57])
 @pytest.mark.parametrize("step", STEPS)
 def test_it_computes_the_same_wherever_noting_begins(monkeypatch, step, piece):

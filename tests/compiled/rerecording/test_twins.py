@@ -168,7 +168,7 @@ def of_copies(tg, change, calls, is_trained, wrap):
     return found
 
 
-@pytest.mark.long(fast="first", every=11)
+@pytest.mark.long(fast="first", every=23)
 @pytest.mark.parametrize("is_trained", [True, False], ids=["trained", "asked"])
 @pytest.mark.parametrize("calls", [1, 3])
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
@@ -180,7 +180,7 @@ def test_a_copy_does_what_it_does_in_eager_mode(tg, change, calls, is_trained):
             np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)  # roundings of float32 over 36 steps
 
 
-@pytest.mark.long(every=11)
+@pytest.mark.long(every=23)
 @pytest.mark.parametrize("is_tiered", [False, True], ids=["built at once", "tiered"])
 @pytest.mark.parametrize("calls", [1, 3])
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)

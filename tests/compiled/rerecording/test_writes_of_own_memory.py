@@ -118,7 +118,7 @@ def test_compiled_as_eager_mode(agree, case):
     agree(program(*case))
 
 
-@pytest.mark.long(every=20)
+@pytest.mark.long(every=41)
 @pytest.mark.parametrize("case", CASES[1::7], ids="-".join)
 def test_many_compiled_as_eager_mode(agree, case):
     agree(program(*case))

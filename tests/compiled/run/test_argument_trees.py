@@ -47,7 +47,7 @@ def weighed(*args, **kwargs):
     return sum(leaf * 10.0**place for place, leaf in enumerate(leaves_of([list(args), kwargs])))
 
 
-@pytest.mark.long(every=1)
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("kind", ["tensors", "numbers"])
 @pytest.mark.parametrize("by_name", [0, 1, 2])
 @pytest.mark.parametrize("trees", [*itertools.product(TREES, repeat=2)][::3] + [(t, LEAF, t) for t in TREES], ids=str)

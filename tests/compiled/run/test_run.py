@@ -417,7 +417,7 @@ def test_what_a_hook_changes_is_seen(kind, hook, at_once):
     assert sum(at_once) >= (2 if hook == "evaluate" else 6)
 
 
-@pytest.mark.long(every=307)
+@pytest.mark.long(every=601)
 @pytest.mark.parametrize(
     "kind, form, every, hook", list(itertools.product(CASES, FORMS, [1, 5, 100], HOOKS)), ids=lambda value: str(value)
 )
