@@ -59,6 +59,7 @@ def test_digits_say_when_the_accuracy_is_too_low(digits, capsys):
     assert "below 1.01" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_digits_have_the_eager_losses_when_compiled(digits):
     eager, compiled = (digits.train(1, compiled=c, quiet=True).losses for c in (False, True))
     np.testing.assert_allclose(compiled[:FEW], eager[:FEW], **SAME)
