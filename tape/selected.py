@@ -153,7 +153,8 @@ def _show(tensor: Any, pick: _Pick) -> None:
     tensor.steps = (*source.steps, *pick.steps, *tensor.steps)
     if tensor.buffer is pick.buffer():
         tensor.buffer = source.buffer
-        if tensor._base is not None or tensor is pick.taken():  # not what was detached from it
+        taken = pick.taken()
+        if tensor is taken or (taken is not None and tensor._base is taken):  # not what was detached, nor its views
             viewed_without_grad = pick.without_grad or tensor.viewed_without_grad
             tensor.note_view_of(source)
             tensor.viewed_without_grad = viewed_without_grad

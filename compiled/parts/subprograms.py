@@ -13,7 +13,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from ...ops.core import current, interpreted
+from ...ops.core import interpreted, switch
 from ...ops.locks import new_lock
 from ...tape.nodes import count_now
 from ...tape.reverse import backward
@@ -84,7 +84,8 @@ class Subprograms:
         An interpreter that has been put around `deferred` since (slices of a batch, tangents, tensors without numbers)
         has to see each op, and hands it arrays that may stand for others: within it no piece of work is a program.
         """
-        if getattr(current(), "noting", None) is not deferred:
+        stack = switch.stack  # as `current` has it, which would be one more call for each piece of work
+        if not stack or getattr(stack[-1][0], "noting", None) is not deferred:
             return otherwise(*args, **kwargs)
         if whole is AT_ONCE or whole is A_PASS:
             return otherwise(*args, **kwargs)

@@ -54,7 +54,7 @@ def all_of_it_written(t, x):
 
 
 def part_of_itself_written(t, x):
-    t.memory[1:4] = t.memory[2:5]
+    t.memory[1:4] = t.memory[2:5].clone()
     return t.memory
 
 

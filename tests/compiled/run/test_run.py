@@ -49,15 +49,27 @@ class Case:
 
         return step
 
-    def state(self):
+    def tensors(self):
         slots = [t for s in dict.values(self.optimizer.state) for t in dict.values(s) if isinstance(t, tg.Tensor)]
-        tensors = [*self.model.parameters(), *self.model.buffers(), *slots]
-        grads = [None if p._grad is None else p._grad.ndarray.tobytes() for p in self.model.parameters()]
+        return [*self.model.parameters(), *self.model.buffers(), *slots]
+
+    def gradients(self):
+        return [p._grad for p in self.model.parameters()]
+
+    def numbers(self):
+        """What a program computes; its rounding may depend on what else the program is of."""
+        arrays = [None if t is None else t.detach().ndarray for t in [*self.tensors(), *self.gradients()]]
+        return [None if array is None else array.tobytes() for array in arrays], self.losses
+
+    def state(self):
+        """What has no rounding."""
         own = [default_generator.state.ndarray.tobytes(), default_generator.cached.ndarray.tobytes()]
-        given = [p._grad for p in self.model.parameters() if p._grad is not None]
-        versions = [t.buffer.version for t in [*tensors, *given]]
+        versions = [t if t is None else t.buffer.version for t in [*self.tensors(), *self.gradients()]]
         rates = [group["lr"] for group in self.optimizer.param_groups]
-        return [t.detach().ndarray.tobytes() for t in tensors], grads, own, versions, rates, self.losses, self.options
+        return own, versions, rates, self.options
+
+    def everything(self):
+        return self.numbers(), self.state()
 
 
 class Momentum(Case):
@@ -385,10 +397,37 @@ def by_run(kind, form, every, hook):
 def assert_equal(kind, form, every=None, hook=nothing):
     ours, results, told = by_run(kind, form, every, hook)
     other, expected, expected_told = by_loop(kind, form, every, hook)
-    assert results == expected
-    assert told == expected_told
-    assert ours.state() == other.state()
     assert ours.step.way == other.step.way
+    compare = assert_close if ours.step.way == "re-record" else assert_same
+    compare((results, told, ours.numbers()), (expected, expected_told, other.numbers()))
+    assert ours.state() == other.state()
+
+
+def assert_same(found, expected):
+    assert found == expected
+
+
+def assert_close(found, expected):
+    """Calls that are re-recorded look at numbers in between, and a loop looks at others than `run` does: what is
+    computed between two looks is one program, whose sums and exponentials round in their own way: four roundings, of
+    the largest number for sums in which much cancels."""
+    if isinstance(expected, bytes):
+        found, expected = np.frombuffer(found, "u1"), np.frombuffer(expected, "u1")
+        assert found.size == expected.size
+        if not np.array_equal(found, expected):
+            found, expected = found.view("f4"), expected.view("f4")
+            np.testing.assert_allclose(found, expected, rtol=5e-7, atol=5e-7 * np.abs(expected).max())
+    elif isinstance(expected, (list, tuple)):
+        assert type(found) is type(expected) and len(found) == len(expected)
+        for one, other in zip(found, expected, strict=True):
+            assert_close(one, other)
+    elif isinstance(expected, dict):
+        assert list(found) == list(expected)
+        assert_close(list(found.values()), list(expected.values()))
+    elif isinstance(expected, float):
+        assert found == pytest.approx(expected, rel=5e-7)
+    else:
+        assert found == expected
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -474,7 +513,7 @@ def test_batches_that_are_added_on_the_way(at_once):
     grown = list(batches)
     results = case.step.run(grown, every=5, on_log=lambda done, _: grown.extend(more) if done == 5 else None)
     assert results.tolist() == [twin.step(*batch).item() for batch in [*batches, *more]]
-    assert case.state() == twin.state()
+    assert case.everything() == twin.everything()
 
 
 def test_results_of_different_structure_come_as_a_list():
@@ -523,7 +562,7 @@ def test_an_error_leaves_the_steps_before_it_done(form, bad):
         for batch in as_loop(batches()):
             other.step(*batch)
     assert str(error.value) == str(expected.value)
-    assert ours.state() == other.state() and len(ours.losses) == bad
+    assert ours.everything() == other.everything() and len(ours.losses) == bad
     x, y = data()
     assert ours.step(x[0], y[0])["loss"] == other.step(x[0], y[0])["loss"]
 
@@ -538,7 +577,7 @@ def test_an_error_in_a_hook_leaves_the_steps_before_it_done():
         ours.step.run(*data(), every=7, on_log=stop)
     for batch in list(zip(*data(), strict=True))[:7]:
         other.step(*batch)
-    assert ours.state() == other.state()
+    assert ours.everything() == other.everything()
 
 
 def test_a_batch_that_is_none_is_refused_at_its_place():
@@ -549,7 +588,7 @@ def test_a_batch_that_is_none_is_refused_at_its_place():
         ours.step.run([*rows[:8], (x[0],), *rows[8:]])
     for row in rows[:8]:
         other.step(*row)
-    assert ours.state() == other.state()
+    assert ours.everything() == other.everything()
 
 
 def test_inside_another_compiled_function():
