@@ -75,9 +75,10 @@ class Root:
     met_at: Origin  # the line that read it first
 
     @property
-    def is_counted(self) -> bool:
-        """Whether the call has counted its version up: writes through ``.data`` have versions of their own."""
-        return self.array.buffer.version != self.version
+    def counted_writes(self) -> int:
+        """By how much the call has counted its version up: writes through ``.data`` have versions of their own."""
+        now = self.array.buffer.version
+        return 0 if now == self.version else int(now - self.version)
 
 
 @dataclass(frozen=True, eq=False)

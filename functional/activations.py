@@ -21,6 +21,7 @@ from ..tensors.composite import composite
 from ..tensors.fusion import fused
 from ..tensors.in_place import store
 from ..tensors.short_floats import rounded_once
+from ..tracing.watch import unserved
 from .checks.derivatives import refusing_negative_slope
 from .checks.shapes import check_channels, check_halves
 from .forms import activations as forms
@@ -75,7 +76,7 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
         raise RuntimeError("Boolean inputs not supported for relu. Convert them first, e.g. with .float().")
     if dtype is complex64 or dtype is complex128:
         refuse_complex("relu", dtype)
-    return finished(input, _relu(input), inplace)
+    return finished(input, unserved(_relu, input), True) if inplace else _relu(input)
 
 
 def _leaky(input: Any, slope: float) -> Any:
@@ -241,7 +242,7 @@ def silu(input: Tensor, inplace: bool = False) -> Tensor:
     >>> tg.nn.functional.silu(tg.tensor([-1., 2.]))
     tensor([-0.2689,  1.7616])
     """
-    return finished(input, _silu(input), inplace)
+    return finished(input, unserved(_silu, input), True) if inplace else _silu(input)
 
 
 @fused("SoftplusBackward0", forms.softplus, forms.softplus_gradient, watched={0: (0,)})
@@ -290,7 +291,7 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
     >>> tg.nn.functional.mish(tg.tensor([-1., 2.]))
     tensor([-0.3034,  1.9440])
     """
-    out = input * _tanh(softplus(input))
+    out = input * _tanh(unserved(softplus, input) if inplace else softplus(input))
     return finished(input, out, inplace)
 
 

@@ -29,6 +29,7 @@ from ..tensors.rejection import cauchy, log_normal
 from ..tensors.subclass import KNOWN_AS
 from ..tensors.tensor import Tensor
 from ..tensors.written.repeated import each_once, filled_once, warn_of_repeated
+from ..tracing.watch import unserved
 from .naming.descriptions import described, in_place_form, view_form
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def _stored_in_any_size(self: Any, value: Any, others: Sequence[Any]) -> Any:
 def _computed(function: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> Any:
     """What is to be stored in `self`. A result type that cannot be stored is told before one that does not exist."""
     try:
-        return function(self, *args, **kwargs)
+        return unserved(function, self, *args, **kwargs)
     except NotImplementedError:
         if hasattr(function, "of_one_type"):
             raise

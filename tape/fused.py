@@ -6,7 +6,6 @@ being recorded) the composite is computed again from the saved operands by its p
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -86,9 +85,12 @@ class Fused:
 
 
 class Watched(NamedTuple):
-    """Memory that must not be written to before the backward pass, which does not read it; others may free it."""
+    """Memory that must not be written to before the backward pass, which does not read it.
 
-    buffer: Any  # a weak reference
+    It is kept, as PyTorch keeps it: who writes to it, and lets it go then, is refused all the same.
+    """
+
+    buffer: Any
     version: int
     shape: tuple[int, ...]
     is_output: bool
@@ -97,18 +99,16 @@ class Watched(NamedTuple):
     def of(x: Any, is_output: bool) -> Watched:
         if x.buffer.version < 0:
             raise RuntimeError(INFERENCE)
-        return Watched(weakref.ref(x.buffer), x.buffer.version, x.ndarray.shape, is_output)
+        return Watched(x.buffer, x.buffer.version, x.ndarray.shape, is_output)
 
     def holds(self) -> bool:
         """False where it has been written to."""
-        buffer = self.buffer()
-        return buffer is None or buffer.version == self.version
+        return bool(self.buffer.version == self.version)
 
     def check(self, node: Any) -> None:
         """RuntimeError where it has been written to."""
         if not self.holds():
-            buffer = self.buffer()
-            raise RuntimeError(modified(node, self.shape, self.is_output, buffer.version, self.version))
+            raise RuntimeError(modified(node, self.shape, self.is_output, self.buffer.version, self.version))
 
 
 def _packed(kept: Any, make: Any) -> Any:
@@ -199,7 +199,7 @@ class FusedNode(PrimitiveNode):
 
     def let_go(self, target: Any) -> None:
         super().let_go(target)
-        self.watched = [each for each in self.watched if each.buffer() is not target.buffer]
+        self.watched = [each for each in self.watched if each.buffer is not target.buffer]
 
     def moved(self, value: Any, target: Any) -> None:
         super().moved(value, target)

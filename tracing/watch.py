@@ -157,6 +157,12 @@ def serve(whole: Any, otherwise: Callable[..., Any], args: tuple[Any, ...], kwar
     return otherwise(*args, **kwargs) if server is None else server(whole, otherwise, args, kwargs)
 
 
+def unserved(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """``function(*args, **kwargs)``, of which nothing is a program of its own: for values that are stored in memory
+    that was read for them. Nodes of single operations copy what they keep of it, before it is written to."""
+    return function(*args, **kwargs) if _local.server is None else served(None, function, *args, **kwargs)
+
+
 def declare_read(describe: str, get: Callable[[], Any]) -> Any:
     """``get()``, kept as a guard when a recording is being made."""
     value = get()

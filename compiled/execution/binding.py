@@ -96,12 +96,14 @@ class Binding:
         """Let `slot` show `values` (contiguous); the caller keeps the array alive."""
         self.slots.set_address(slot, address_of(values))
 
-    def fresh_result(self, index: int, empty: Callable[..., np.ndarray] = aligned_empty) -> Tensor:
-        """A new tensor that result number `index` will be written to."""
+    def fresh_result(self, index: int, version: int = 0, empty: Callable[..., np.ndarray] = aligned_empty) -> Tensor:
+        """A new tensor of this version that result number `index` will be written to."""
         of = self.result_types[index]
         array = empty(of.shape, of.dtype.numpy)
         self.slots.words[self.first_result + index] = address_of(array)
-        return make(array)
+        tensor = make(array)
+        tensor.buffer.version = version
+        return tensor
 
     def run(self, codes: list[int] | None = None) -> None:
         """Call C, and note in `codes` what it returns. CheckFailed for an index out of range, a divisor of 0 or a value

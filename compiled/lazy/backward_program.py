@@ -206,7 +206,7 @@ class BackwardProgram:
             for label, values in zip(self.labels, kept, strict=True):
                 binding.point(binding.slot_of[label], values)
             # Arrays of numpy's own, which a leaf takes for its gradient as they are.
-            gradients = {name: binding.fresh_result(i, np.empty) for i, name in enumerate(self._results)}
+            gradients = {name: binding.fresh_result(i, empty=np.empty) for i, name in enumerate(self._results)}
             binding.run()
         del kept
         for gradient in gradients.values():
@@ -240,9 +240,7 @@ class CompiledNode(TapeNode):
         super().__init__(backward.eager.title, tuple(edges))
         self.rename(backward.eager.title)
         self._backward = backward
-        self.inputs: tuple[Snapshot, ...] = tuple(
-            [backward.snapshot(label, sources[label]) for label in backward.kept]
-        )
+        self.inputs: tuple[Snapshot, ...] = tuple([backward.snapshot(label, sources[label]) for label in backward.kept])
         self.versions = tuple([kept[3].version for kept in self.inputs])
         self._outputs = [Saved(live[i], is_output=True) for i in backward.eager.outputs]
         for i in backward.told_of:

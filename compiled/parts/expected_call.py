@@ -272,9 +272,9 @@ class Expected:
 
     def _results(self) -> str:
         text, token = "", self._after.tokens - len(self._event.results)
-        for i, (shape, dtype) in enumerate(self._plan.fresh):
-            self.names.update({f"shape{i}": shape, f"dtype{i}": dtype})
-            text += RESULT.format(i=i, token=token + i, memory=self._event.first_result + i)
+        for i, (of, version) in enumerate(self._plan.fresh):
+            self.names.update({f"shape{i}": of.shape, f"dtype{i}": of.dtype.numpy})
+            text += RESULT.format(i=i, version=version, token=token + i, memory=self._event.first_result + i)
         if self._plan.saved:
             count = len(self._plan.fresh)
             self.names.update(saved_types=tuple(self._plan.saved), Pending=PendingResults)

@@ -14,6 +14,7 @@ import numpy as np
 
 from ...compiler.graph import Graph
 from ...ops.exposure import exposes_any
+from ...ops.types import Type
 from ...tensors.tensor import Tensor, make
 from ...tracing.watch import changes
 from ..common.pytree import at
@@ -79,7 +80,7 @@ class CallPlan:
         self._calls = 0
         self._seen = -1  # the value of `changes` for which the captured arrays are known to be the same
         types = {r.name: r.node.type for r in self._graph.results if r.is_returned}
-        self.fresh = [(types[o.name].shape, types[o.name].dtype.numpy) for o in specialisation.results.fresh]
+        self.fresh = [(types[o.name], o.version) for o in specialisation.results.fresh]
         names = () if specialisation.backward is None else specialisation.backward.parts.saved
         self.saved = [(types[name].shape, types[name].dtype.numpy) for name in names]
 
@@ -117,7 +118,7 @@ class CallPlan:
         if exposes_any(call.owners) or not all(check.passes(deferred, call_arguments) for check in self.checks):
             return None  # what a check refuses raises when the call is made
         given = [at(call_arguments, path) for _, path in self.arguments]
-        fresh = [make(np.empty(shape, dtype)) for shape, dtype in self.fresh]
+        fresh = [_empty(of, version) for of, version in self.fresh]
         saved = [PendingArray(shape, dtype) for shape, dtype in self.saved]
         if not deferred.call(call, [*given, *operands], [*(t.ndarray for t in fresh), *saved]):
             return None
@@ -161,3 +162,10 @@ class CallPlan:
         captured = [(each.root.node.label, each.array) for each in self._captured]
         self.call = ProgramCall(self._graph, operands, captured)
         return self.call
+
+
+def _empty(of: Type, version: int) -> Tensor:
+    """A result whose numbers are still to be computed."""
+    tensor = make(np.empty(of.shape, of.dtype.numpy))
+    tensor.buffer.version = version
+    return tensor

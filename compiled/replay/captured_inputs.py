@@ -36,7 +36,7 @@ class Captured:
         self.is_leaf = getattr(self.array, "is_leaf", True)
         self.hooks = hooks_on(self.array) if self.requires_grad else ()
         self.written = root.region.written
-        self.counted = root.is_counted  # also by the versions that views and derivatives are compared with
+        self.counted = root.counted_writes  # by the versions that views and derivatives are compared with
         flags = self.array.ndarray.flags
         # Gradients may lie this way or that: nobody's strides follow from theirs alone.
         self.strides = None if slot is not None or flags.c_contiguous else self.array.ndarray.strides
@@ -99,7 +99,7 @@ class CapturedInputs:
         self._memory = SharedMemory([*recorded, *(tensor for tensor, _ in self._others)])
         # Which of them share memory matters where something is written, or where they did share it.
         self._written = bool(recording.grads) or any(root.region.written for root in recording.recorder.roots)
-        self.written_buffers: list[Any] = []  # buffers
+        self.written_buffers: list[Any] = []  # buffers, once for each write
         self._written_others: list[Any] = []  # those of tensors that are no gradients, once found
         self.copied: list[tuple[np.ndarray, np.ndarray]] = []
         self._shown: list[tuple[Captured, np.ndarray, Any]] | None = None  # array and buffer, where all were found
@@ -151,7 +151,7 @@ class CapturedInputs:
             if captured.written:
                 if not layout.writeable:
                     return False
-                written += [now.buffer] if captured.counted else []
+                written += [now.buffer] * captured.counted
             if captured.index is not None:
                 self._binding.slots.set_address(captured.index, address)
         self.written_buffers[:] = written  # the list itself is known to others, as is this set
@@ -190,7 +190,7 @@ class CapturedInputs:
         if not all(map(self._found, self.all, tensors)):
             return False
         self._shown = [(c, c.array.ndarray, c.array.buffer) for c in self.all if c.slot is None]
-        self._written_others = [buffer for captured, _, buffer in self._shown if captured.counted]
+        self._written_others = [buffer for captured, _, buffer in self._shown for _ in range(captured.counted)]
         if not (self._written or self._compared or self._memory.is_shared):
             return True
         as_recorded = self._memory.is_as_recorded([*tensors, *(find(call_arguments) for _, find in self._others)])
@@ -224,7 +224,7 @@ class CapturedInputs:
         if captured.written:
             if not (contiguous and flags.writeable):
                 return False
-            self.written_buffers += [now.buffer] if captured.counted else []
+            self.written_buffers += [now.buffer] * captured.counted
         if captured.index is not None:
             values = now.ndarray if contiguous else np.empty(now.ndarray.shape, now.ndarray.dtype)
             if not contiguous:

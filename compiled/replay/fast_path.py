@@ -108,7 +108,8 @@ NEW_TENSOR = """
     n{i} = empty(shape{i}, dtype{i})
     r{i}, b{i} = blank(Tensor), new(Buffer)
     b{i}.whole = r{i}.ndarray = n{i}
-    b{i}.version, b{i}.reader, r{i}.buffer, r{i}.steps, r{i}.label, r{i}.place = 0, None, b{i}, (), None, {place}
+    b{i}.version, b{i}.reader, r{i}.buffer = {version}, None, b{i}
+    r{i}.steps, r{i}.label, r{i}.place = (), None, {place}
 """
 SMALL_RESULT = textwrap.indent(NEW_TENSOR + "    words[{slot}] = address_of(n{i})\n", " " * 4)
 
@@ -303,11 +304,11 @@ def _addresses(specs: Sequence[Any]) -> list[str]:
 
 def _new_result(i: int, of: Specialisation, names: dict[str, Any]) -> str:
     """`Binding.fresh_result`; small memory needs no care for cache lines."""
-    of_type = of.binding.result_types[i]
+    of_type, version = of.binding.result_types[i], of.results.fresh[i].version
     if of_type.nbytes >= CACHE_LINE:
-        return f"r{i} = fresh_result({i})"
+        return f"r{i} = fresh_result({i}, {version})"
     names.update({f"shape{i}": of_type.shape, f"dtype{i}": of_type.dtype.numpy})
-    return SMALL_RESULT.format(i=i, place=None, slot=of.binding.first_result + i).strip()
+    return SMALL_RESULT.format(i=i, version=version, place=None, slot=of.binding.first_result + i).strip()
 
 
 def _histories(outputs: list[FreshOutput], names: dict[str, Any]) -> list[str]:

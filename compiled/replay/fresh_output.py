@@ -19,7 +19,8 @@ class FreshOutput:
     """A tensor that each call makes anew, called `name` in the graph. `live` says that the graph behind it can still
     be differentiated; where a ``backward()`` inside the function has used it up, `spent` stands for it. `leaf` says
     that it requires a gradient without a history. `strides` are those of eager mode, None for contiguous memory; where
-    these only turn axes, C writes the tensor with its axes in the `order` in which they lie in memory."""
+    these only turn axes, C writes the tensor with its axes in the `order` in which they lie in memory. `version` is how
+    often the call has written to its memory, which is known before anything is saved of it."""
 
     name: str
     live: bool = False
@@ -27,6 +28,7 @@ class FreshOutput:
     leaf: bool = False
     strides: tuple[int, ...] | None = None
     order: tuple[int, ...] | None = None
+    version: int = 0
 
     def lay_out(self, tensor: Tensor) -> None:
         """Let `tensor`, which C has written row by row, lie in memory as it does in eager mode."""

@@ -102,7 +102,10 @@ class _Effects:
     """What follows the steps that were done: versions of what was written, numbers in lists."""
 
     def __init__(self, of: Specialisation, blocks: list[np.ndarray]) -> None:
-        self._written = [(buffer, buffer.version) for buffer in of.captured.written_buffers]
+        written = of.captured.written_buffers
+        self._written = [
+            (buffer, buffer.version, written.count(buffer)) for buffer in {id(b): b for b in written}.values()
+        ]
         self._appends = of.results.appends
         self._blocks = blocks
         self._pending: Iterator[None] | None = None
@@ -110,8 +113,8 @@ class _Effects:
 
     def apply(self, steps: int) -> None:
         """Do it. After an interrupt it may be called once more, and does the rest."""
-        for buffer, before in self._written:
-            buffer.version = before + steps
+        for buffer, before, writes in self._written:
+            buffer.version = before + steps * writes
         if self._appends:
             if self._pending is None:
                 self._pending = self._extending(steps)

@@ -105,7 +105,7 @@ class Results:
         fills = [fill for _, fill in self._wholes.values()]
         if self.stored or not is_a(tree, Placed) or not is_a(tree.fill, FreshTensor):
             return False
-        return fills == [tree.fill] and tree.fill.is_as_made
+        return fills == [tree.fill] and tree.fill.is_as_made and not self.fresh[tree.fill.index].version
 
     @property
     def appends_anything(self) -> bool:
@@ -213,11 +213,12 @@ class Results:
         array, node = tensor.ndarray, history_of(tensor)
         strides = None if array.flags.c_contiguous else array.strides
         order = None if strides is None else order_of(array)
+        version = int(max(0, tensor.buffer.version))  # inference mode counts none
         if node is None:
-            return FreshOutput(name, leaf=tensor.is_tracked(), strides=strides, order=order)
+            return FreshOutput(name, leaf=tensor.is_tracked(), strides=strides, order=order, version=version)
         if is_spent(node, stop=histories(self._recording.recorder.roots)):
-            return FreshOutput(name, spent=FreedNode(node.title), strides=strides, order=order)
-        return FreshOutput(name, live=True, strides=strides)
+            return FreshOutput(name, spent=FreedNode(node.title), strides=strides, order=order, version=version)
+        return FreshOutput(name, live=True, strides=strides, version=version)
 
 
 def graph_of(recording: Recording, results: Results) -> Graph:

@@ -88,7 +88,8 @@ class Specialisation:
         saved = () if self.backward is None else self.backward.parts.saved
         self._saved = SavedMemory(self.binding, len(self.results.fresh) + len(self.grads), len(saved))
         self.written_arguments = [path for path, root in recording.arguments if root.region.written]
-        self.counted_arguments = [path for path, root in recording.arguments if root.is_counted]
+        # Those whose versions are counted up, once for each write.
+        self.counted_arguments = [path for path, root in recording.arguments for _ in range(root.counted_writes)]
         self._bind_numbers()
         self.inputs = NumberInputs(recording.symbolic_inputs, recording.scalars, self.binding)
         self._edges_seen = -1  # the value of `changes` at which edges to captured leaves were found
@@ -214,7 +215,7 @@ class Specialisation:
         call_arguments = (args, kwargs)
         kept = self.arguments.point(args, kwargs)
         gradients = self.grads.prepare(call_arguments)
-        fresh = [self.binding.fresh_result(i) for i in range(len(self.results.fresh))]
+        fresh = [self.binding.fresh_result(i, each.version) for i, each in enumerate(self.results.fresh)]
         saved = self._saved.fresh()
         written = [at(call_arguments, path).buffer for path in self.counted_arguments]
         effects = Effects([*self.captured.written_buffers, *written], self.captured.writes_normals)

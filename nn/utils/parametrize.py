@@ -7,12 +7,13 @@ assigning to one goes through the parametrizations' ``right_inverse``.
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...tape.grad_mode import no_grad
 from ...tensors.meta.meta_tensor import any_meta, without_numbers
 from ...tensors.tensor import Tensor
+from ...tracing.watch import Watcher, changes, declare_read, forbid, watcher
 from ..containers import ModuleDict, ModuleList
 from ..module import Module
 from ..parameter import Parameter
@@ -33,6 +34,34 @@ class _Cache:
 
     depth = 0
     values: dict[tuple[int, str], Any] = {}
+    opened_in: Watcher | None = None  # the recording that has entered it
+
+    def enter(self) -> None:
+        if not self.depth:
+            self.opened_in = watcher()
+            changes.count += 1
+        self.depth += 1
+
+    def leave(self) -> None:
+        self.depth -= 1
+        if not self.depth:
+            self.values.clear()
+            self.opened_in = None
+            changes.count += 1
+
+    def is_from_outside(self) -> bool:
+        """Whether it is open, and was before the present recording, if there is one."""
+        return self.depth > 0 and (self.opened_in is None or self.opened_in is not watcher())
+
+    def found(self, key: tuple[int, str], compute: Callable[[], Any]) -> Any:
+        """What `compute` gives; while it is open, what that gave for the first time."""
+        if declare_read("whether parametrize.cached() is on", self.is_from_outside):
+            forbid("a parametrized tensor that parametrize.cached() keeps from call to call", "Enter it inside.")
+        if not self.depth:
+            return compute()
+        if key not in self.values:
+            self.values[key] = compute()
+        return self.values[key]
 
 
 _cache = _Cache()
@@ -49,12 +78,10 @@ class cached:
     """
 
     def __enter__(self) -> None:
-        _cache.depth += 1
+        _cache.enter()
 
     def __exit__(self, *exc_info: object) -> None:
-        _cache.depth -= 1
-        if not _cache.depth:
-            _cache.values.clear()
+        _cache.leave()
 
 
 def _register(module: Module, name: str, tensor: Tensor) -> None:
@@ -233,13 +260,7 @@ def _give_class(module: Module) -> None:
 
 def _give_property(module: Any, name: str) -> None:
     def computed(self: Any) -> Any:
-        parametrization = self.parametrizations[name]
-        if not _cache.depth:
-            return parametrization()
-        key = id(self), name
-        if key not in _cache.values:
-            _cache.values[key] = parametrization()
-        return _cache.values[key]
+        return _cache.found((id(self), name), self.parametrizations[name])
 
     def assign(self: Any, value: Any) -> None:
         self.parametrizations[name].right_inverse(value)
