@@ -172,6 +172,13 @@ def place_of_own_dict(thing: Any) -> int | None:
     return place_of_count(thing) + offset // _WORD if offset > 0 else None
 
 
+def is_without_dict(thing: Any) -> bool:
+    """True for an object of a class written in C (a function, a partial, an exception) that has no ``__dict__`` yet:
+    whoever asks for it by name makes one. False where that is not known."""
+    place = place_of_own_dict(thing)
+    return place is not None and memory is not None and not memory[place]
+
+
 def _sample(a: Any = (), *, b: Any = ()) -> Any:
     return a, b
 

@@ -23,7 +23,8 @@ def window(x: Any, axis: int, start: Any, first: int, length: int, step: int, ot
     `otherwise` is called where the program tells a view from a copy.
     """
     rest = [a for a in range(x.ndarray.ndim) if a != axis]
-    rows = movement.transpose(x, (axis, *rest)) if axis else x
+    # A slice's gradient lies row by row, that of turned rows would lie as they do.
+    rows = movement.transpose(movement.by_rows(x), (axis, *rest)) if axis else x
     index = iota((length,), 0, int64)
     if step != 1:
         index = index * step

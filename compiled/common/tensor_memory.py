@@ -8,7 +8,7 @@ import numpy as np
 
 from ...ops.array import Array
 from ...ops.exposure import owner_of
-from ...ops.layouts.orders import suggested_order
+from ...ops.layouts.orders import own_strides, suggested_order
 from ...runtime.program import address_of
 from ...tensors.tensor import Tensor
 
@@ -20,7 +20,7 @@ class Layout(NamedTuple):
     dtype: np.dtype
     contiguous: bool  # and aligned
     writeable: bool
-    strides: tuple[int, ...]  # of what is not contiguous, or suggests another format: they show in results' strides
+    strides: tuple[int, ...]  # unless they are a new array's, which suggests no other format: results' show them
     inference: bool  # made in inference mode: autograd saves no such tensor
 
 
@@ -37,8 +37,9 @@ def memory_of(tensor: Tensor) -> Memory:
     array = tensor.ndarray
     flags = array.flags
     contiguous = flags.c_contiguous and flags.aligned
-    by_rows = contiguous and (array.ndim < 4 or suggested_order(array) is None)
-    strides = () if by_rows else array.strides
+    strides = () if contiguous and 1 not in array.shape else own_strides(array) or ()
+    if array.ndim > 3 and suggested_order(array) is not None:
+        strides = array.strides
     is_inference = tensor.buffer.version < 0  # asked of no subclass
     layout = Layout(array.shape, array.dtype, contiguous, flags.writeable, strides, is_inference)
     tensor.memory = found = (array, _layouts.setdefault(layout, layout), address_of(array), owner_of(array))

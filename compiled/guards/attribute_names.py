@@ -73,7 +73,7 @@ def names_of_kind(kind: type) -> list[str]:
 
 def names_of_function(function: types.FunctionType) -> list[str]:
     """What a function has under a name."""
-    return list(dict.fromkeys([*vars(function), *_OF_FUNCTIONS]))
+    return list(dict.fromkeys([*own_attributes(function), *_OF_FUNCTIONS]))
 
 
 def names_of_logger(logger: logging.Logger, names: Set[str]) -> list[str]:
@@ -121,19 +121,41 @@ def _read_by(bases: tuple[type, ...], named: frozenset[str]) -> frozenset[str]:
 
 def read_by_function(function: types.FunctionType) -> set[str]:
     """The names of attributes that a function of Python's library reads of what it is given, or what it calls in its
-    module does."""
+    module does. Of methods of the module's classes only those with an underscore: others are their own objects'."""
     found: set[str] = set()
-    stack, known = [function], set()
+    stack, known = [(function, False)], set()
     while stack:
-        code, space = stack[-1].__code__, stack.pop().__globals__
-        if code in known:
+        called, of_method = stack.pop()
+        code, space = called.__code__, called.__globals__
+        if (code, of_method) in known:
             continue
-        known.add(code)
-        mentioned = [(each, space.get(each)) for inner in nested(code) for each in inner.co_names]
-        found.update(name for inner in nested(code) for name in _attributes_read(inner))
-        found.update(value for _, value in mentioned if is_a(value, str) and value[:2] == "__")
-        stack += [each for _, each in mentioned if is_a(each, types.FunctionType) and each.__globals__ is space]
+        known.add((code, of_method))
+        mentioned = {each: space.get(each) for inner in nested(code) for each in inner.co_names}
+        read = {name for inner in nested(code) for name in _attributes_read(inner)}
+        found |= {name for name in read if name[:1] == "_"} if of_method else read
+        found.update(_special_names((*mentioned.values(), *(called.__defaults__ or ()))))
+        stack += [(each, of_method) for each in _functions_in(space, mentioned.values())]
+        stack += [(each, True) for each in _functions_in(space, _methods_named(mentioned))]
     return found
+
+
+def _special_names(values: Iterable[Any]) -> Iterator[str]:
+    """The names with two underscores among values, or in tuples of these, that code asks objects for by itself."""
+    for value in values:
+        for each in value if type(value) is tuple else (value,):
+            if is_a(each, str) and each[:2] == "__":
+                yield each
+
+
+def _functions_in(space: dict[str, Any], values: Iterable[Any]) -> list[types.FunctionType]:
+    return [value for value in values if is_a(value, types.FunctionType) and value.__globals__ is space]
+
+
+def _methods_named(mentioned: dict[str, Any]) -> Iterator[types.FunctionType]:
+    """The functions behind the methods of classes that code mentions by name, as it does those."""
+    for kind in [each for each in mentioned.values() if is_a(each, type)]:
+        for name in vars(kind).keys() & mentioned.keys():
+            yield from functions_of(vars(kind)[name])
 
 
 # ------------------------------------------------------------------------------------------ attributes that come later
@@ -141,7 +163,7 @@ def read_by_function(function: types.FunctionType) -> set[str]:
 
 def absent(value: Any, names: Iterable[str]) -> frozenset[str]:
     """Those of `names` under which a module, a class or a function itself has nothing."""
-    own = vars(value)
+    own = own_attributes(value)
     return frozenset(name for name in names if name not in own and name not in _OF_FUNCTIONS)
 
 

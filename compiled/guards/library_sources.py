@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ...runtime.references import is_without_dict
 from ...tracing.declares import declares
 from ..common.classes import is_a
 from .bytecode import stored_names
@@ -71,9 +72,11 @@ class AbsentNames(Source):
         self.names = names
 
     def now(self) -> bool:
-        return vars(self.owner).keys().isdisjoint(self.names)
+        return bool(own_attributes(self.owner).keys().isdisjoint(self.names))
 
     def as_python(self, value: Any, name: Naming) -> str:
+        if is_without_dict(self.owner):
+            return Source.as_python(self, value, name)
         return f"{name(self.owner)}.__dict__.keys().isdisjoint({name(self.names)})"
 
     def is_counted(self, value: Any) -> bool:
@@ -228,7 +231,7 @@ class ProgramAttributes(Source):
         return frozenset(names) - fields_of(type(self.owner))
 
     def as_python(self, value: Any, name: Naming) -> str:
-        if value:
+        if value or is_without_dict(self.owner):
             return super().as_python(value, name)
         return f"{name(own_attributes(self.owner))}.keys() <= {name(fields_of(type(self.owner)))}"
 

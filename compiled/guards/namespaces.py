@@ -16,7 +16,7 @@ from typing import Any
 
 from ..common.classes import is_a
 from .states import different_entries
-from .value_kinds import is_users
+from .value_kinds import is_users, own_attributes
 
 # Whose entries nothing counts; those of classes and objects of programs are counted, this package's own declared.
 _OWNERS = (types.ModuleType, types.FunctionType, functools.partial, logging.Logger, type)
@@ -29,11 +29,14 @@ class Namespaces:
     def __init__(self, reached: Iterable[Any], spaces: Iterable[dict[str, Any]]) -> None:
         own: dict[int, tuple[Any, Any, bool]] = {id(space): (None, space, True) for space in spaces}
         for owner in reached:
-            if is_a(owner, _OWNERS) and hasattr(owner, "__dict__"):
-                entries, of_user = vars(owner), not is_a(owner, types.ModuleType) or is_users(owner)
-                key = id(owner) if is_a(owner, type) else id(entries)  # a class makes a new proxy each time
-                own.setdefault(key, (owner, entries, of_user))
-        self._before = [(owner, entries, dict(entries), of_user) for owner, entries, of_user in own.values()]
+            if is_a(owner, _OWNERS) and (entries := own_attributes(owner)) is not None:
+                of_user = not is_a(owner, types.ModuleType) or is_users(owner)
+                is_kept = is_a(owner, types.ModuleType)  # others have none yet, or make a new proxy each time
+                own.setdefault(id(entries) if is_kept else id(owner), (owner, entries if is_kept else None, of_user))
+        self._before = [
+            (owner, entries, dict(own_attributes(owner) if entries is None else entries), of_user)
+            for owner, entries, of_user in own.values()
+        ]
         self._left_out: set[tuple[int, str]] = set()  # entries, by the identity of what holds them
 
     def leave_out(self, entries: Any, name: Any) -> None:
@@ -60,7 +63,8 @@ class Namespaces:
                 type.__delattr__(owner, name)
 
     def _different(self) -> Iterator[tuple[Any, Any, dict[str, Any], str]]:
-        for owner, entries, before, of_user in self._before:
+        for owner, space, before, of_user in self._before:
+            entries = own_attributes(owner) if space is None else space
             for name in different_entries(entries, before):
                 if of_user or not _is_loaded_late(name, before, entries):
                     yield owner, entries, before, name

@@ -56,6 +56,7 @@ class Places:
 
     def __init__(self, ran: Codes) -> None:
         self.names: set[str] = set()
+        self._asked: set[str] = set()  # those that functions of libraries ask for of what they are given
         self.spaces: dict[int, dict[str, Any]] = {}  # the globals of functions
         self.converting: dict[int, dict[str, Any]] = {}  # the globals of functions that name one of CONVERTING
         self._codes: dict[types.CodeType, None] = {}
@@ -126,7 +127,7 @@ class Places:
     def _of_function(self, function: types.FunctionType) -> Iterator[Place]:
         code = function.__code__
         if not is_user_file(code.co_filename) or _package(function) == "numpy":
-            registry = vars(function).get("registry")
+            registry = own_attributes(function).get("registry")
             if is_a(registry, types.MappingProxyType):  # functools.singledispatch
                 yield sources.Kept(registry, f"what is registered with {function.__name__}"), None
                 yield library.Registrations(), None
@@ -139,7 +140,7 @@ class Places:
         yield from self._of_defaults(function, code)
         yield from self._attributes(function, reads.names_of_function(function))
         yield from self._absent(function)
-        if vars(function) or self._asks_for_any_attribute() or any(map(stores_attributes, self._codes)):
+        if own_attributes(function) or self._asks_for_any_attribute() or any(map(stores_attributes, self._codes)):
             yield sources.AttributeCount(function), None
 
     def _of_defaults(self, function: types.FunctionType, code: types.CodeType) -> Iterator[Place]:
@@ -160,7 +161,8 @@ class Places:
             yield from self._absent(value)
             if _package(value) != __name__.partition(".")[0]:  # whose own functions nobody gives other code
                 yield from _of_code_of_library(value)
-                self.names |= reads.read_by_function(value)
+                self._asked.update(reads.read_by_function(value))
+                self.names |= self._asked
         else:
             for base in filter(reads.is_of_python, value.__mro__):
                 for name in sorted(vars(base).keys() & self.names):
@@ -169,7 +171,8 @@ class Places:
                 yield from self._absent(base)
 
     def _absent(self, value: Any) -> Iterator[Place]:
-        if names := reads.absent(value, self._missed):
+        asked = self._asked if is_a(value, (types.FunctionType, functools.partial)) else ()  # a ``__signature__``, say
+        if names := reads.absent(value, chain(self._missed, asked)):
             yield library.AbsentNames(value, names), None
         is_own = is_a(value, functools.partial) or (is_a(value, types.ModuleType) and is_users(value))
         if is_own and self._asks_for_any_attribute():
@@ -186,8 +189,7 @@ class Places:
         yield sources.Kept(value.keywords, f"the keywords of partial {name}"), None
         for item in value.args:
             yield sources.Kept(item, f"an argument of partial {name}"), None
-        if vars(value):
-            yield from self._attributes(value, list(vars(value)))
+        yield from self._attributes(value, list(own_attributes(value)))
         yield from self._absent(value)
 
     def _of_code(self, code: types.CodeType, space: dict[str, Any]) -> Iterator[Place]:

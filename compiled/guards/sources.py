@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...runtime.references import is_without_dict
 from ...tensors.tensor import Tensor
 from ...tracing.counted import CountingDict
 from ...tracing.declares import declares
@@ -302,6 +303,8 @@ class AttributeCount(_OfObject):
         return len(own_attributes(self.owner) or ())
 
     def as_python(self, value: Any, name: Naming) -> str:
+        if is_without_dict(self.owner):
+            return f"{name(self.now)}() == {value}"
         return f"len({name(self.owner)}.__dict__) == {value}" if own_attributes(self.owner) is not None else ""
 
 

@@ -135,7 +135,9 @@ def _(source: ModuleEntries) -> Places:
 def _(source: AbsentNames) -> Places:
     if is_a(source.owner, type):
         return _of_class(source.owner)
-    return _of_dict(vars(source.owner)) if type(source.owner) is types.ModuleType else None
+    if type(source.owner) is types.ModuleType:
+        return _of_dict(vars(source.owner))
+    return _of_own_dict(source.owner) if type(source.owner) is types.FunctionType else None
 
 
 @places_of_source.register
@@ -214,6 +216,8 @@ def _of_class(kind: type) -> Places:
 
 def _of_own_dict(value: Any) -> Places:
     own, place = own_attributes(value), references.place_of_own_dict(value)
+    if place is not None and references.versions_are_known and references.is_without_dict(value):
+        return [place, references.place_of_class(value)]
     if type(own) is not dict or place is None or int(references.memory[place]) != id(own):
         return None
     of_dict = _of_dict(own)

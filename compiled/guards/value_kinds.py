@@ -31,6 +31,7 @@ import numpy as np
 
 from ...ops.callers.class_homes import home_of
 from ...ops.callers.source_files import USERS, is_user_file
+from ...runtime.references import is_without_dict
 from ...tensors.tensor import Tensor
 from ...tracing.declares import declares
 from ..common.classes import is_a
@@ -155,9 +156,14 @@ def _is_open_to_all(kind: type) -> bool:
 
 
 def own_attributes(value: Any) -> Any:
-    """The object's ``__dict__``, without asking a ``__getattr__``; None if there is none."""
+    """The object's ``__dict__``, without asking a ``__getattr__``; None if there is none.
+
+    An empty one, which is not the object's, where that has none yet: reading makes none.
+    """
     if is_a(value, threading.local):
         return value.__dict__  # this thread's
+    if is_without_dict(value):
+        return {}
     try:
         return object.__getattribute__(value, "__dict__")
     except AttributeError:

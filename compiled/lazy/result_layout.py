@@ -11,12 +11,14 @@ from numpy.lib.stride_tricks import as_strided
 from ...ops.array import Array
 from ...ops.core import Params, Primitive
 from ...ops.identity import lay_primitive
+from ...ops.layouts.orders import own_strides
+from ...ops.memory import order_of
 
 
 def strides_of_result(primitive: Primitive, operands: Sequence[Any], params: Params) -> tuple[int, ...] | None:
     """How numpy lays out the result, which follows from the operands' layouts and not from the numbers in them; None
     for the order of the axes, in which it is if the operands are, but where the op is to turn it."""
-    if primitive is not lay_primitive and all(o.ndarray.flags.c_contiguous for o in operands if isinstance(o, Array)):
+    if primitive is not lay_primitive and all(own_strides(o.ndarray) is None for o in operands if isinstance(o, Array)):
         return None
     zeros = [_zeros_laid_out_as(o.ndarray) if isinstance(o, Array) else o for o in operands]
     try:
@@ -24,8 +26,9 @@ def strides_of_result(primitive: Primitive, operands: Sequence[Any], params: Par
             out = np.asarray(primitive.evaluate(*zeros, **params))
     except Exception:  # 0 is no index into nothing; then there is nothing to lay out, either
         return None
-    dense = np.empty_like(out)  # a result that shows an operand in another way becomes memory of its own
-    return None if dense.flags.c_contiguous else dense.strides
+    if order_of(out) is None or any(isinstance(x, np.ndarray) and np.may_share_memory(out, x) for x in zeros):
+        out = np.empty_like(out)  # a result that shows an operand in another way becomes memory of its own
+    return own_strides(out)
 
 
 def _zeros_laid_out_as(array: np.ndarray) -> np.ndarray:

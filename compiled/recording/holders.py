@@ -121,7 +121,7 @@ def _made_anew(holder: Any, found: Found) -> Any:
         made = kind.__new__(type(holder), [_of(item, found) for item in kind.__iter__(holder)])
         own = own_attributes(holder)
         if own:
-            own_attributes(made).update({name: _of(value, found) for name, value in own.items()})
+            made.__dict__.update({name: _of(value, found) for name, value in own.items()})
         return made
     return _ANEW[type(holder)](holder, found)
 

@@ -24,6 +24,7 @@ from ..guards.environment import Environment
 from ..guards.sources import Source
 from ..guards.states import is_one_object
 from ..guards.value_guard import ValueGuard
+from ..guards.value_kinds import own_attributes
 from .escape_analysis import appended_lists, escape_at, only_appends
 from .validity import refusal
 
@@ -204,5 +205,5 @@ def _is_list(frame: types.FrameType, receiver: tuple[str, ...]) -> bool:
     name = receiver[0]
     value = frame.f_locals.get(name, frame.f_globals.get(name))
     for attribute in receiver[1:]:
-        value = getattr(value, "__dict__", {}).get(attribute)
+        value = (own_attributes(value) or {}).get(attribute)
     return type(value) is list

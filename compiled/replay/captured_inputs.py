@@ -10,6 +10,7 @@ import numpy as np
 
 from ...compiler.capture import Root, is_tracked
 from ...ops.array import Array
+from ...ops.layouts.orders import own_strides
 from ...tensors.tensor import Tensor
 from ..common.aliasing import SharedMemory, captured_tensors, met_as_aliases
 from ..common.classes import is_a
@@ -37,9 +38,8 @@ class Captured:
         self.hooks = hooks_on(self.array) if self.requires_grad else ()
         self.written = root.region.written
         self.counted = root.counted_writes  # by the versions that views and derivatives are compared with
-        flags = self.array.ndarray.flags
         # Gradients may lie this way or that: nobody's strides follow from theirs alone.
-        self.strides = None if slot is not None or flags.c_contiguous else self.array.ndarray.strides
+        self.strides = None if slot is not None else own_strides(self.array.ndarray)
         self.slot = slot
         self.path = path
         self.index = index  # in the table, None if the program does not read it
@@ -53,7 +53,7 @@ class Captured:
     def fits(self, now: Any) -> bool:
         if now is None or now.type_ != self.type or not self.requires_as_before(now):
             return False
-        if self.slot is None and self.strides != (None if now.ndarray.flags.c_contiguous else now.ndarray.strides):
+        if self.slot is None and self.strides != own_strides(now.ndarray):
             return False
         return not self.requires_grad or (now.is_leaf is self.is_leaf and hooks_on(now) == self.hooks)
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from ...compiler.graph import Builder, Node
+from ...ops.layouts.orders import own_strides
 from ...ops.memory import aligned_empty, order_of
 from ...ops.movement import transpose_primitive
 from ...tensors.tensor import Tensor
@@ -18,9 +19,9 @@ from ..common.autograd_graph import FreedNode
 class FreshOutput:
     """A tensor that each call makes anew, called `name` in the graph. `live` says that the graph behind it can still
     be differentiated; where a ``backward()`` inside the function has used it up, `spent` stands for it. `leaf` says
-    that it requires a gradient without a history. `strides` are those of eager mode, None for contiguous memory; where
-    these only turn axes, C writes the tensor with its axes in the `order` in which they lie in memory. `version` is how
-    often the call has written to its memory, which is known before anything is saved of it."""
+    that it requires a gradient without a history. `strides` are those of eager mode, None for what lies row by row;
+    where these only turn axes, C writes the tensor with its axes in the `order` in which they lie in memory. `version`
+    is how often the call has written to its memory, which is known before anything is saved of it."""
 
     name: str
     live: bool = False
@@ -54,6 +55,11 @@ class FreshOutput:
 def order_in_memory(tensor: Tensor) -> tuple[int, ...] | None:
     """The axes of `tensor` as they lie in memory, None for what lies row by row, and for what has gaps."""
     return None if tensor.ndarray.flags.c_contiguous else order_of(tensor.ndarray)
+
+
+def strides_in_memory(tensor: Tensor) -> tuple[int, ...] | None:
+    """The strides of `tensor` in what C writes, None for what lies row by row, and for what has gaps."""
+    return None if order_of(tensor.ndarray) is None else own_strides(tensor.ndarray)
 
 
 def turned(node: Node, order: tuple[int, ...]) -> Node:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ...ops.array import UNTRACKED
 from ...ops.memory import aligned_empty
 from ...ops.types import Type
@@ -15,7 +17,7 @@ from ..execution.binding import Binding
 from ..execution.commit import Effects
 from ..recording.grad_slot import GradSlot
 from ..recording.recording import Recording
-from .fresh_output import order_in_memory
+from .fresh_output import strides_in_memory
 
 # References that are there when nobody but the tensor holds its gradient. To the gradient: the tensor, `kept`. To its
 # array: gradient, its buffer, what is remembered of the gradient's memory (at once, since some calls ask for it),
@@ -29,8 +31,7 @@ class GradOutput:
     def __init__(self, slot: GradSlot, of: Type, index: int, path: Path | None, always_new: bool) -> None:
         self.tensor = slot.tensor
         assert slot.after is not None
-        order = order_in_memory(slot.after)  # of the memory that C writes row by row
-        self._turned = None if order is None else tuple(sorted(range(len(order)), key=order.__getitem__))
+        self._shape, self._strides = slot.after.ndarray.shape, strides_in_memory(slot.after)
         self._type = of
         self._is_inference = slot.after.buffer.version < 0
         self._slot = index
@@ -50,7 +51,9 @@ class GradOutput:
         if not self.always_new and self.is_free(call_arguments):
             return None
         memory = aligned_empty(self._type.shape, self._type.dtype.numpy)
-        fresh = make(memory if self._turned is None else memory.transpose(self._turned))
+        if self._strides is not None:
+            memory = np.ndarray(self._shape, memory.dtype, memory, strides=self._strides)
+        fresh = make(memory)
         fresh.is_of_program = True
         if self._is_inference:
             fresh.buffer.version = UNTRACKED

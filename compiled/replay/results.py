@@ -13,6 +13,7 @@ from typing import Any
 
 from ...compiler.graph import Graph, Node, Result
 from ...ops.core import Step
+from ...ops.layouts.orders import own_strides
 from ...ops.memory import order_of
 from ...ops.views import replay
 from ...tape.grad_mode import no_grad
@@ -211,7 +212,7 @@ class Results:
         path = next((path for path, leaf in result if _tensor_of(leaf) is tensor), ("whole", index))
         name = "_".join(("result", *map(str, path)))
         array, node = tensor.ndarray, history_of(tensor)
-        strides = None if array.flags.c_contiguous else array.strides
+        strides = own_strides(array)
         order = None if strides is None else order_of(array)
         version = int(max(0, tensor.buffer.version))  # inference mode counts none
         if node is None:

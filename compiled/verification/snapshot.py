@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ...ops.views import shown
+from ...runtime.references import is_without_dict
 from ...tensors.generator import Generator, default_generator
 from ...tensors.tensor import Tensor
 from ...tracing.counted import CountingDict
@@ -82,7 +83,9 @@ class Snapshot:
         elif is_a(value, _CONTAINERS):
             self._restorers.append(_items_restorer(value))
         if not is_a(value, (type, Tensor, *_CODE)):
-            if type(own_attributes(value)) in (dict, CountingDict):
+            if is_without_dict(value):
+                self._restorers.append(functools.partial(_take_attributes_of, value))
+            elif type(own_attributes(value)) in (dict, CountingDict):
                 self._restorers.append(_items_restorer(own_attributes(value)))
             self._restorers += [_slot_restorer(slot, value) for slot in _slots_of(type(value))]
 
@@ -103,6 +106,11 @@ class Snapshot:
     def _keep_memory(self, whole: np.ndarray) -> None:
         if id(whole) not in self.memories:
             self.memories[id(whole)] = (whole, whole.copy())
+
+
+def _take_attributes_of(value: Any) -> None:
+    """Leave nothing in the ``__dict__`` of an object that had none."""
+    own_attributes(value).clear()
 
 
 def _all_objects(objects: Iterable[Any]) -> Iterator[Any]:

@@ -93,6 +93,22 @@ def dense_strides(shape: Shape, order: Order, itemsize: int) -> Shape:
     return tuple(strides)
 
 
+def own_strides(array: np.ndarray) -> Shape | None:
+    """The strides of an array, None for those of one that is made row by row: numpy also calls an array contiguous
+    whose axes of one element have other strides, which its copies keep."""
+    if not array.flags.c_contiguous:
+        return array.strides
+    shape = array.shape
+    if 1 not in shape or not array.size:
+        return None
+    strides, step = array.strides, array.itemsize
+    for stride, extent in zip(strides[::-1], shape[::-1], strict=True):
+        if stride != step:
+            return strides
+        step *= extent
+    return None
+
+
 def elementwise_result(out: np.ndarray, operands: Sequence[Any]) -> np.ndarray:
     """The result of an op by elements, of which the first operand is not by rows: one operand decides alone."""
     is_alone = len(operands) == 1 or (len(operands) == 2 and not operands[1].ndim)
