@@ -25,7 +25,7 @@ from .common.profilers import PROFILED, is_profiled
 from .execution.binding import CheckFailed
 from .execution.shape_cache import Programs
 from .explain import Change, Explaining, difference, first_call
-from .guards.environment import Environment
+from .guards.found_code import FoundCode
 from .guards.reachability import Codes
 from .lazy.deferred_calls import NOT_NOTED
 from .limits import Limits
@@ -36,7 +36,7 @@ from .parts.noting import NotedSpecialisation
 from .parts.subprograms import NOT_SERVED
 from .profiling import Profile, profile
 from .recording.call_inputs import LearnedInputs
-from .recording.leaks import check_order_of_hooks
+from .recording.leaks import check_order_of_hooks, forget
 from .recording.recording import Recording
 from .recording.scalar_outputs import plain
 from .recording.symbolic_inputs import Learned
@@ -79,7 +79,7 @@ class CompiledFunction(Running, Stages, Explaining):
         self._codes: Codes = {}  # code that runs without being found beforehand
         self._limits = Limits()
         self._turns = Turns()
-        self._surroundings: Environment | None = None  # of the latest recording
+        self._surroundings: FoundCode | None = None  # of the latest recording
 
     @entry
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -227,28 +227,35 @@ class CompiledFunction(Running, Stages, Explaining):
                 self._limits.check_values(because, self.__name__)
             self._limits.check(len(self.specialisations) - self.programs.more_sizes, self.__name__)
             result = recording.run(self.function, args, kwargs)
-            self._learned.note(recording)
-            self._surroundings = recording.environment
-            self._limits.note_transient(recording.transient)
+            self._note_recorded(recording)
             if not recording.transient:
                 self._compile(recording, args, kwargs, because)
         except CaptureError as reason:
             if self.fullgraph:
+                forget(recording)
                 raise
             self._rerun.note(reason, recording.seen or self._surroundings, kind, not recording.stores_nothing())
-            if recording.done:
-                result = plain(recording.result)
-                recording.let_go()
-                reason.__traceback__ = None  # its frames hold the result, and the recording holds the error
-                return result
-            return self._rerecord(args, kwargs)
+            reason.__traceback__ = None  # its frames hold the result, and the recording holds the error
         except Exception:
             if recording.recorder.refused is not None and not self.fullgraph:
                 self._rerun.note(recording.recorder.refused, recording.seen, kind)
+            forget(recording)
             raise
-        recording.let_go()
-        give_back()
-        return result
+        else:
+            if recording.transient:
+                forget(recording)
+            else:
+                recording.let_go()
+            give_back()
+            return result
+        done, result = recording.done, plain(recording.result)
+        forget(recording)
+        return result if done else self._rerecord(args, kwargs)
+
+    def _note_recorded(self, recording: Recording) -> None:
+        self._learned.note(recording)
+        self._surroundings = FoundCode(recording.environment.codes)
+        self._limits.note_transient(recording.transient)
 
     def _compile(self, recording: Recording, args: tuple[Any, ...], kwargs: dict[str, Any], because: Change) -> None:
         """Build the program. The call itself is done by now: if that fails, its result is returned all the same."""

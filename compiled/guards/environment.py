@@ -27,6 +27,7 @@ from ..common.tensor_memory import hooks_on
 from .attribute_names import are_computed
 from .bytecode import looks_through_modules, only_stores
 from .counted_containers import CountedContainers
+from .found_code import FoundCode
 from .identity_guards import asks_identity, compares, meets_nan
 from .namespaces import Namespaces
 from .onlookers import keeps_nothing, may_look
@@ -227,8 +228,7 @@ class Environment:
 
     def mentions(self, name: str) -> bool:
         """True if any code that was found mentions the variable, attribute or keyword."""
-        keywords = (const for code in self._reach.codes for const in code.co_consts if is_a(const, tuple))
-        return bool(self._reach.codes_naming(name)) or any(name in const for const in keywords)
+        return FoundCode(self._reach.codes).mentions(name)
 
     def reaches_threads(self) -> bool:
         """True if the function can let other threads see what it has computed."""

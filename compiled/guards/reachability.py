@@ -17,6 +17,7 @@ from ...tracing.watched_classes import classes
 from ..common.classes import is_a
 from . import library_sources as library
 from .class_members import users_classes
+from .found_code import FoundCode
 from .places import Codes, Place, Places, hidden_methods, names_of_parts, of_captured_tensors
 from .value_kinds import CONTAINERS, PLAIN, has_attributes, is_optimizer, items_of, own_attributes
 
@@ -69,7 +70,7 @@ class Reach(Places):
 
     def codes_naming(self, name: str) -> set[types.CodeType]:
         """The code that mentions a variable or an attribute, or could by its text."""
-        return {c for c in self._codes if name in (*c.co_names, *c.co_freevars, *c.co_cellvars) or name in c.co_consts}
+        return FoundCode(self._codes).naming(name)
 
     def _walk(self, roots: list[Any], codes: Codes | None = None) -> None:
         stack: list[tuple[Any, Place | None]] = [(root, None) for root in roots]

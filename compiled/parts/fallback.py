@@ -15,6 +15,7 @@ from ...tracing.watch import served
 from ..common.classes import is_a
 from ..common.collection import around_collections
 from ..guards.environment import Environment
+from ..guards.found_code import FoundCode
 from ..guards.onlookers import threads_are_absent
 from ..lazy.deferred_calls import Deferred
 from ..lazy.expected_ops import NotingTape, noted_as_before
@@ -47,14 +48,14 @@ class Fallback:
         self.is_verified = False  # calls are compared with eager ones: nothing else is to be seen of them
         self.is_eager = False  # other threads may look at tensors before their numbers are there
 
-    def note(self, reason: CaptureError, environment: Environment | None, kind: Any, stores: bool = True) -> None:
+    def note(self, reason: CaptureError, seen: Environment | FoundCode | None, kind: Any, stores: bool = True) -> None:
         """Remember why a recording of a `kind_of` call cannot be replayed. `stores`: such calls may put tensors where
         other threads find them."""
         self.stores = self.stores or stores
-        self.parts.look_at(environment)
+        self.parts.look_at(seen)
         self._attempts[kind] = self._attempts.get(kind, 0) + 1
-        if environment is not None and not self.is_eager:
-            self.is_eager = environment.reaches_threads()
+        if is_a(seen, Environment) and not self.is_eager:
+            self.is_eager = seen.reaches_threads()
         for why in (str(reason), FOR_THREADS) if self.is_eager else (str(reason),):
             self.note_once(why)
 

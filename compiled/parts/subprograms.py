@@ -23,6 +23,7 @@ from ...tracing.watch import A_PASS, AT_ONCE, served
 from ..common.callables import owner_of
 from ..common.expenses import cost_of_recording
 from ..guards.environment import Environment
+from ..guards.found_code import FoundCode
 from ..guards.value_kinds import is_optimizer
 from ..lazy.deferred_calls import NOT_NOTED, Deferred
 from ..lazy.expected_ops import are_small
@@ -71,10 +72,10 @@ class Subprograms:
         names = [part.__name__ if owner is None else type(owner).__name__ for owner, part in owners]
         return [name for name in names if not name.startswith("_")]
 
-    def look_at(self, environment: Environment | None) -> None:
+    def look_at(self, seen: Environment | FoundCode | None) -> None:
         """Learn from a recording whether parts can be told from what they stand for."""
-        if environment is not None:
-            self._wanted = self._wanted is not False and not any(map(environment.mentions, _GRAPH))
+        if seen is not None:
+            self._wanted = self._wanted is not False and not any(map(seen.mentions, _GRAPH))
 
     def serve(
         self, deferred: Deferred, whole: Any, otherwise: Callable[..., Any], args: tuple[Any, ...], kwargs: Any

@@ -9,7 +9,7 @@ the one that has the program: so where the structures are equal and the guards h
 from __future__ import annotations
 
 import weakref
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ...ops.types import DType
@@ -30,7 +30,7 @@ from .noting import NotedSpecialisation
 
 MOST_USES = 32  # of one module: what is used for longer gets a program of its own
 MOST_PARTS = 4  # of one structure
-MOST_KNOWN = 256  # modules whose structure is kept
+MOST_KNOWN = 256  # structures that are told apart
 
 _PLAIN = frozenset((bool, int, str, type(None), DType))
 _TENSORS = ("_parameters", "_buffers")
@@ -126,10 +126,10 @@ def structure_of(module: Any) -> Structure | None:
 
 
 class _Known:
-    """What is known of one module."""
+    """What is known of one module, as long as that is there: `forget` is told when it ends."""
 
-    def __init__(self, module: Any) -> None:
-        self.of = weakref.ref(module)
+    def __init__(self, module: Any, forget: Callable[[Any], Any]) -> None:
+        self.of = weakref.ref(module, forget)
         self.seen = -1
         self.structure: Structure | None = None
         self.kind: object = None  # one object for all structures that are alike
@@ -175,14 +175,22 @@ class Twins:
     def _look(self, module: Any) -> _Known:
         known = self._known.get(id(module))
         if known is None or known.of() is not module:
-            if len(self._known) >= MOST_KNOWN:
-                self._known.clear()
-                self._kinds.clear()  # what is found alike from now on is told apart from what was
-            known = self._known[id(module)] = _Known(module)
+            known = self._known[id(module)] = self._new(module)
         if known.seen != _now():
             known.seen, known.structure = _now(), structure_of(module)
-            known.kind = None if known.structure is None else self._kinds.setdefault(known.structure.key, object())
+            known.kind = None if known.structure is None else self._kind_of(known.structure)
         return known
+
+    def _new(self, module: Any) -> _Known:
+        """Nothing known of `module` yet; it is forgotten with the module, whose tensors its structure holds."""
+        known, number = self._known, id(module)
+        return _Known(module, lambda _: known.pop(number, None))  # before another object can have the number
+
+    def _kind_of(self, structure: Structure) -> object:
+        if len(self._kinds) >= MOST_KNOWN:
+            self._known.clear()
+            self._kinds.clear()  # what is found alike from now on is told apart from what was
+        return self._kinds.setdefault(structure.key, object())
 
     def _expected(self, deferred: Deferred, part: Any, tensors: tuple[Tensor, ...], args: Any) -> list[Any] | None:
         """Note a call by a function that was written for such calls."""

@@ -48,3 +48,9 @@ def check_order_of_hooks(recording: Recording) -> None:
                     f"in {recording.name}",
                     "Remove them to have a program: Python runs at each call as long as they are there.",
                 )
+
+
+def forget(recording: Recording) -> None:
+    """A recording of which no program comes ends now: it is full of cycles, and would keep all that the function can
+    reach alive until garbage is collected. Finalisers and weak references show that."""
+    vars(recording).clear()
