@@ -48,7 +48,7 @@ from .devices.settings import (
     use_deterministic_algorithms,
 )
 from .func import vmap
-from .functional import einops_backend, methods, return_types
+from .functional import einops_backend, foreach, methods, return_types
 from .functional.activations import celu, prelu, relu, selu
 from .functional.arithmetic import (
     add,
@@ -526,6 +526,7 @@ aliases.describe_methods(globals())
 # The public functions check their operands, see `checked`.
 globals().update({_n: checked(_f, _n) for _n, _f in list(globals().items()) if isinstance(_f, FunctionType)})
 globals().update(aliases.other_functions(globals()))
+globals().update(foreach.FUNCTIONS)
 
 #: The parts of ``torch._C`` that programs with Tensor subclasses name.
 _C = ModuleType(f"{__name__}._C")
@@ -578,7 +579,7 @@ name_functions(
 einops_backend.install()
 own_paths.install()
 name_types(__name__, {"Optimizer": optim.Optimizer})
-del ModuleType, einops_backend, name_functions, name_types, own_paths
+del ModuleType, einops_backend, foreach, name_functions, name_types, own_paths
 
 watch_modules(__name__)
 watch_classes(__name__)

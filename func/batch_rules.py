@@ -186,7 +186,9 @@ def _flat(x: Any) -> Any:
 
 
 def turned(x: Any, source: int, to: int) -> Any:
-    """An axis moved to another place."""
+    """An axis moved to another place; the tensor itself where that is the same."""
+    if source == to:
+        return x
     order = [axis for axis in range(x.ndarray.ndim) if axis != source]
     order.insert(to, source)
     return transpose(x, tuple(order))

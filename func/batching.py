@@ -53,12 +53,15 @@ class Batcher(Refusing, Evaluator):
         self.randomness = randomness
         self._regions: dict[int, tuple[weakref.ref[np.ndarray], Held]] = {}  # by the identity of the memory
         self._cut: weakref.WeakValueDictionary[int, Array] = weakref.WeakValueDictionary()
+        self._given: dict[int, tuple[Any, Any, int]] = {}  # by the identity of what is held of it: that, tensor, axis
         self._before: list[tuple[Any, Any]] = []  # what writes to memory from outside took the place of
         self._views: dict[int, tuple[Any, Any, Primitive, Params]] = {}  # of memory from outside, made here
 
     def slice_of(self, tensor: Any, axis: int) -> Any:
         """An array that stands for the slices of `tensor` along `axis`."""
-        held = Held(interpreted(self.around, turned, tensor, axis % tensor.ndarray.ndim, 0), True)
+        place = axis % tensor.ndarray.ndim
+        held = Held(interpreted(self.around, turned, tensor, place, 0), True)
+        self._given[id(held.tensor)] = held.tensor, tensor, place
         out = self._made(held, make)
         if tensor.requires_grad:
             out.attach(OuterInput("BatchedBackward0", ()), 0)
@@ -134,8 +137,12 @@ class Batcher(Refusing, Evaluator):
         self.refuse(CannotBatchError("a checkpoint with gradients", is_worth_saying=False))
 
     def result_of(self, leaf: Any, axis: int) -> Any:
-        """What a result of the function stands for, with the batch at `axis`."""
-        return interpreted(self.around, _placed, self.held(leaf), axis, self.size)
+        """What a result of the function stands for, with the batch at `axis`: for an argument as it came, that."""
+        held = self.held(leaf)
+        known = self._given.get(id(held.tensor))
+        if known is not None and known[2] in (axis, axis + known[1].ndarray.ndim):
+            return known[1]
+        return interpreted(self.around, _placed, held, axis, self.size)
 
     # ------------------------------------------------------------------------------------------------ the interpreter
 

@@ -133,7 +133,7 @@ def _batched(call: _Call, out_dims: Any, chunk_size: int | None) -> Any:
     for first in range(0, call.size, count):
         extent = min(count, call.size - first)
         arguments = [
-            (x, None) if axis is None else (x.narrow(axis, first, extent), axis)
+            (x if axis is None or chunk_size is None else x.narrow(axis, first, extent), axis)
             for x, axis in zip(call.leaves, call.axes, strict=True)
         ]
         try:

@@ -324,8 +324,9 @@ def expand(input: Tensor, *sizes: int | Sequence[int]) -> Tensor:
     added = len(wanted) - len(shape)
     if added < 0:
         raise RuntimeError(
-            f"expand(tensor of shape {list(shape)}, size={list(wanted)}): the number of sizes provided ({len(wanted)}) "
-            f"must be greater or equal to the number of dimensions in the tensor ({len(shape)})"
+            f"expand(torch.{input.dtype.title}Tensor{{{list(shape)}}}, size={list(wanted)}): the number of sizes "
+            f"provided ({len(wanted)}) must be greater or equal to the number of dimensions in the tensor "
+            f"({len(shape)})"
         )
     target = tuple(n if n != -1 or i < added else shape[i - added] for i, n in enumerate(wanted))
     check_expanded(shape, target, wanted)

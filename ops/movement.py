@@ -91,7 +91,8 @@ def _broadcast(x: Type, shape: Shape) -> Type:
             f"the number of sizes provided ({len(shape)}) must be greater or equal to the number of dimensions "
             f"in the tensor ({x.ndim})"
         )
-    for axis, (extent, wanted) in enumerate(zip(x.shape, shape[added:], strict=True), added):
+    for axis, extent in zip(range(len(shape) - 1, added - 1, -1), reversed(x.shape), strict=True):
+        wanted = shape[axis]
         if extent not in (1, wanted):
             raise RuntimeError(
                 f"The expanded size of the tensor ({wanted}) must match the existing size ({extent}) "

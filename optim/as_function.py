@@ -23,7 +23,7 @@ from ..tensors.tensor import Tensor, make
 from ..tracing.watch import Entries, as_number, counter, watcher
 from .declared import OPTIMIZER
 from .options import Options
-from .state import complete, is_needed, store
+from .state import complete, entry_of, is_needed, store
 
 _PLAIN = frozenset((bool, int, str, type(None), DType))
 _OWN = OPTIMIZER.apart | {"defaults"}  # what an optimizer holds of itself
@@ -183,7 +183,7 @@ def _made(optimizer: Any) -> _Made:
                 without.append(p)
                 continue
             _require_plain(p, gradient)
-            entry = optimizer.state.of(p)
+            entry = entry_of(optimizer, p, group)
             if needed:
                 complete(entry, needed, functools.partial(optimizer.initial, p, group))
             members.append(_Member(index, p, gradient, entry))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import functools
 import numbers
 from collections.abc import Container, Iterator, Mapping, Sequence
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,7 @@ from ..ops.array import eager
 from ..ops.pointwise import cast
 from ..tensors.foreign.values import as_own
 from ..tensors.tensor import Tensor, make
-from ..tracing.watch import Entries
+from ..tracing.watch import Entries, changes, forbid
 from .state import scalar_state
 
 Groups = Sequence[Mapping[str, Any]]
@@ -35,7 +37,27 @@ def loaded_groups(groups: Groups, saved: Any, defaults: Mapping[str, Any]) -> li
     for index, group in enumerate(saved):
         for key, default in defaults.items():
             _check_option(f"param_groups[{index}][{key!r}]", group, key, default)
-    return [{key: copy.deepcopy(value) for key, value in group.items() if key != "params"} for group in saved]
+    return [_loaded_options(own, group, defaults) for own, group in zip(groups, saved, strict=True)]
+
+
+def _loaded_options(own: Mapping[str, Any], saved: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """What a group holds after loading, in this order: its parameters, what is saved, and defaults that are not."""
+    params: Any = own["params"]
+    loaded = {key: params if key == "params" else copy.deepcopy(value) for key, value in saved.items()}
+    kept = {key: value for key, value in own.items() if key in defaults or key == "param_names"}
+    return {**loaded, **{key: value for key, value in kept.items() if key not in loaded}}
+
+
+def set_options(group: Entries, options: dict[str, Any]) -> None:
+    """Make these the entries of a group, in their order."""
+    if list(dict.keys(group)) == list(options):
+        group.update(options)
+        return
+    forbid("loading options of an optimizer in another order", "Load them outside.")
+    # Without bytecode in between, so that no interrupt finds the group empty.
+    steps = functools.partial(dict.clear, group), functools.partial(dict.update, group, options)
+    list(map(methodcaller("__call__"), steps))
+    changes.options += 1
 
 
 def _check_option(where: str, group: Mapping[str, Any], key: str, default: Any) -> None:

@@ -30,10 +30,10 @@ from .declared import OPTIMIZER
 from .groups import members_of
 from .hooks import StepHooks, register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 from .in_numpy import Form, form_of
-from .loading import loaded_groups, loaded_state
+from .loading import loaded_groups, loaded_state, set_options
 from .options import Options, check_capturable, check_fused_parameter
 from .sparse_rows import has_sparse_gradients, without_places
-from .state import State, as_groups, as_state, complete, filled_like, is_needed, scalar_state
+from .state import State, as_groups, as_state, complete, entry_of, filled_like, is_needed, makes_state, scalar_state
 
 __all__ = ["Optimizer", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook"]
 
@@ -99,6 +99,7 @@ class Optimizer(StepHooks, StepsAsCalls):
 
     #: What a parameter's state holds: always (True), perhaps (False), by option.
     per_parameter: Mapping[str, bool | str] = {}
+    state_option: str | None = None  # the option without which there is no state at all
     captured = "params and state_steps"  # what `capturable` would have on a device, in the words of PyTorch's error
     #: Which of these are numbers, 0-d tensors (`scalar_state`); the others have the parameter's shape.
     scalars: frozenset[str] = frozenset({"step"})
@@ -250,8 +251,7 @@ class Optimizer(StepHooks, StepsAsCalls):
                 elif p.grad is not None:
                     gradient: Any = p.grad.detach()
                     if gradient.is_sparse:
-                        kept: Any = without_places(gradient)
-                        p.grad = kept
+                        p.grad = without_places(gradient)  # type: ignore[assignment]
                         continue
                     eager().write(gradient, current().constant(0, gradient.dtype))
 
@@ -286,8 +286,8 @@ class Optimizer(StepHooks, StepsAsCalls):
 
     def lacks_state(self) -> bool:
         """Whether a parameter that has a gradient has no state yet, so that the next step makes it."""
-        known = dict.keys(self.state)
-        return any(p._grad is not None and p not in known for g in self.param_groups for p in _parameters_of(g))
+        groups, known = [group for group in self.param_groups if makes_state(self, group)], dict.keys(self.state)
+        return any(p._grad is not None and p not in known for g in groups for p in _parameters_of(g))
 
     def _update_all(self) -> None:
         declare_kind("options")
@@ -309,7 +309,7 @@ class Optimizer(StepHooks, StepsAsCalls):
             gradient = p.grad
             if gradient is not None:
                 check_capturable(options, self.captured)
-                entry = self.state.of(p)
+                entry = entry_of(self, p, group)
                 declare_read("optimizer state", EntryRead.of(self.state, p, _entry, self, p).found_in(self))
                 complete(entry, needed, functools.partial(self.initial, p, group))
                 update = functools.partial(self._update_one, in_numpy, options)
@@ -381,7 +381,7 @@ class Optimizer(StepHooks, StepsAsCalls):
             state[parameter] = entry
         self.state = state
         for group, options in zip(self.param_groups, groups, strict=True):
-            group.update(options)
+            set_options(group, options)
 
     def __repr__(self) -> str:
         lines = [f"{type(self).__name__} ("]

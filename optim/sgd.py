@@ -39,6 +39,7 @@ class SGD(Optimizer):
     """
 
     per_parameter = {"momentum_buffer": False}
+    state_option = "momentum"
     takes_sparse = True
 
     def __init__(

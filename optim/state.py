@@ -16,6 +16,7 @@ from ..tape.grad_mode import is_grad_enabled
 from ..tensors.tensor import Tensor, make, unrecorded
 from ..tracing.entries import EntryRead
 from ..tracing.watch import Entries, WatchedList, as_number, changes, declare_read, watcher
+from .in_numpy import form_of
 
 #: ``initial(key)``: what a parameter's state begins with under this key.
 Initial = Callable[[str], np.ndarray]
@@ -57,6 +58,22 @@ def as_groups(groups: Any) -> WatchedList:
     if type(groups) is WatchedList:
         return groups
     return WatchedList(as_entries({**group, "params": WatchedList(group["params"])}) for group in groups)
+
+
+def makes_state(optimizer: Any, group: dict[str, Any]) -> bool:
+    """Whether a step has state for this group's parameters: not where the option that it is kept for is 0."""
+    # An update of the program may keep what it likes.
+    option = None if form_of(optimizer.update) is None else optimizer.state_option
+    value = None if option is None else dict.get(group, option)
+    return option is None or isinstance(value, Tensor) or bool(value != 0)
+
+
+def entry_of(optimizer: Any, p: Tensor, group: dict[str, Any]) -> Entries:
+    """The state of `p` for the library's own use; where a step has none, a dict that is kept nowhere."""
+    found: Entries | None = dict.get(optimizer.state, p)
+    if found is not None:
+        return found
+    return optimizer.state.of(p) if makes_state(optimizer, group) else Entries()
 
 
 def is_needed(group: Entries, when: bool | str) -> bool:

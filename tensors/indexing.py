@@ -28,6 +28,7 @@ from ..tape.selected import note_picked
 from ..tracing.watch import watcher
 from .arguments import mask_of_bytes
 from .calling.assigned import are_truths, as_assigned, check_filled_in, is_filled_in
+from .calling.sequences import as_list, is_other_sequence
 from .composite import relabel
 from .creation import tensor
 from .data import fitting
@@ -47,7 +48,8 @@ from .written.values import as_put, check_put, common_shape, source_of, without_
 
 def _plan(x: Any, key: Any, index: Callable[[Any], Any] = operator.index) -> Plan:
     """`index` reads a number."""
-    items = [_as_item(item, index) for item in (key if _is_several(key) else (key,))]
+    key = as_list(key)
+    items = [_as_item(as_list(item), index) for item in (key if _is_several(key) else (key,))]
     extents = x.ndarray.shape
     used = sum(map(_axes_used, items))
     if used > len(extents):
@@ -75,7 +77,7 @@ def _to_pick(number: Any) -> Any:
 def _is_several(key: Any) -> bool:
     """True for one index for each axis: a tuple, or (PyTorch's older form) a list in which something is no number."""
     if isinstance(key, list) and len(key) < 32:
-        return any(i is None or i is Ellipsis or isinstance(i, _NO_NUMBERS) for i in key)
+        return any(i is None or i is Ellipsis or isinstance(i, _NO_NUMBERS) or is_other_sequence(i) for i in key)
     return isinstance(key, tuple)
 
 

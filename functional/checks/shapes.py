@@ -122,7 +122,8 @@ def check_vectors(tensors: list[Any], message: str) -> None:
 def check_expanded(shape: Shape, target: Shape, wanted: Shape) -> None:
     """RuntimeError unless a tensor of `shape` can be repeated to `target`, asked for as `wanted`."""
     added = len(target) - len(shape)
-    for i, n in enumerate(target):
+    for i in range(len(target) - 1, -1, -1):  # the last one that does not fit is told
+        n = target[i]
         if n < 0 and i < added:
             raise RuntimeError(
                 f"The expanded size of the tensor ({n}) isn't allowed in a leading, non-existing dimension {i}"

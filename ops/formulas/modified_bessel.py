@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from . import coefficients as c
@@ -32,10 +31,8 @@ def i1e(m: Any, x: Any) -> Any:
 
 
 def _unscaled(m: Any, x: Any, scaled: Any) -> Any:
-    """`scaled` times exp(abs(x)), in two factors since that may overflow where the product does not."""
-    size = m.abs(x)
-    half = m.exp(0.5 * size)
-    return m.where(size == math.inf, m.copysign(math.inf, scaled), scaled * half * half)
+    """`scaled` times exp(abs(x)), as PyTorch: inf from where that overflows on, NaN at infinity."""
+    return m.exp(m.abs(x)) * scaled
 
 
 @formula
@@ -47,4 +44,4 @@ def i0(m: Any, x: Any) -> Any:
 @formula
 def i1(m: Any, x: Any) -> Any:
     """The modified Bessel function of order 1."""
-    return _unscaled(m, x, m.where(m.abs(x) == math.inf, x, i1e(m, x)))
+    return _unscaled(m, x, i1e(m, x))

@@ -198,32 +198,19 @@ TG_INLINE double tg_special_i0(double x)
 {
     const double v1 = tg_special_i0e(x);
     const double v2 = fabs(x);
-    const double v3 = 0.5 * v2;
-    const double v4 = tg_exp(v3);
-    const int is5 = v2 == INFINITY;
-    const double v6 = copysign(INFINITY, v1);
-    const double v7 = v1 * v4;
-    const double v8 = v7 * v4;
-    const double v9 = is5 ? v6 : v8;
-    return v9;
+    const double v3 = tg_exp(v2);
+    const double v4 = v3 * v1;
+    return v4;
 }
 TG_INLINE float tg_special_i0f(float x) { return (float)tg_special_i0((double)x); }
 
 TG_INLINE double tg_special_i1(double x)
 {
-    const double v1 = fabs(x);
-    const int is2 = v1 == INFINITY;
-    const double v3 = tg_special_i1e(x);
-    const double v4 = is2 ? x : v3;
-    const double v5 = fabs(x);
-    const double v6 = 0.5 * v5;
-    const double v7 = tg_exp(v6);
-    const int is8 = v5 == INFINITY;
-    const double v9 = copysign(INFINITY, v4);
-    const double v10 = v4 * v7;
-    const double v11 = v10 * v7;
-    const double v12 = is8 ? v9 : v11;
-    return v12;
+    const double v1 = tg_special_i1e(x);
+    const double v2 = fabs(x);
+    const double v3 = tg_exp(v2);
+    const double v4 = v3 * v1;
+    return v4;
 }
 TG_INLINE float tg_special_i1f(float x) { return (float)tg_special_i1((double)x); }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import dropwhile
 from typing import Any
 
 from ...ops import movement
@@ -27,8 +28,9 @@ def source_of(value: Any, picking: Picking, dtype: Any) -> Any:
     if common_shape(value.ndarray.shape, result) != result:
         if picking.index.ndarray.size and not all(picking.extents[axis] for axis in picking.axes):
             raise IndexError("index is out of bounds for dimension with size 0")
+        sizes = list(dropwhile(lambda extent: extent == 1, value.ndarray.shape))
         raise RuntimeError(
-            f"shape mismatch: value tensor of shape {list(value.shape)} cannot be broadcast to indexing result of "
+            f"shape mismatch: value tensor of shape {sizes} cannot be broadcast to indexing result of "
             f"shape {list(result)}"
         )
     value = value if value.ndarray.shape == result else movement.broadcast(value, result)

@@ -298,7 +298,8 @@ def test_the_state_of_an_interrupted_first_step_can_be_loaded(name):
         seen.add(tuple(len(entry) for entry in optimizer.state.values()))
         OPTIMIZERS[name]([p.detach().clone() for p in parameters]).load_state_dict(state)
         line += 13
-    assert line > 100 and len(seen) >= 3 and seen <= steps_between(name)
+    states = 1 if name == "SGD" else 3  # which keeps nothing without momentum
+    assert line > 100 and len(seen) >= states and seen <= steps_between(name)
 
 
 def steps_between(name):
