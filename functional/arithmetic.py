@@ -33,7 +33,6 @@ from ..tensors.data import fitting
 from ..tensors.in_place import store
 from ..tensors.short_floats import rounded_once
 from ..tensors.tensor import Tensor
-from ..tracing.watch import unserved
 
 if TYPE_CHECKING:
     from ..tensors.calling.annotations import Number
@@ -260,7 +259,7 @@ def float_power_(self: Tensor, exponent: Tensor | Number) -> Tensor:
             f"{of.title}. Convert it first, or write float_power()."
         )
     refuse_overlap(self, (exponent,))
-    return store(self, unserved(float_power, self, exponent), (exponent,))
+    return store(self, float_power(self, exponent), (exponent,))
 
 
 @rounded_once
@@ -398,4 +397,4 @@ def xlogy_(self: Tensor, other: Tensor | Number) -> Tensor:
     tensor([0., 0.])
     """
     refuse_overlap(self, (other,))
-    return store(self, unserved(xlogy, copy(self) if self.requires_grad else self, other), (other,))
+    return store(self, xlogy(copy(self) if self.requires_grad else self, other), (other,))

@@ -109,7 +109,7 @@ def test_the_first_losses_are_pytorchs(name):
     )
 
 
-@pytest.mark.long(every=5)
+@pytest.mark.long(every=13)
 @pytest.mark.parametrize("compiled", [False, True], ids=["eager", "compiled"])
 @pytest.mark.parametrize("name", NAMES)
 def test_the_losses_are_pytorchs(name, compiled):

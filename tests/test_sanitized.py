@@ -36,7 +36,7 @@ from sample_steps import classifier_step, moons_step, step_inputs  # noqa: E402
 from sanitized_graphs import OUTSIDE, divisions_by_zero, right_graphs, wrong_indices  # noqa: E402
 from sanitized_sizes import SIZED  # noqa: E402
 
-pytestmark = pytest.mark.long(every=17)
+pytestmark = pytest.mark.long(every=41)
 
 # -g1 is what reports need to name lines; -g would take gcc half as long again.
 SANITIZERS = ("-O1", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer")

@@ -7,16 +7,16 @@ assigning to one goes through the parametrizations' ``right_inverse``.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ...tape.grad_mode import no_grad
 from ...tensors.meta.meta_tensor import any_meta, without_numbers
 from ...tensors.tensor import Tensor
-from ...tracing.watch import Watcher, changes, declare_read, forbid, watcher
 from ..containers import ModuleDict, ModuleList
 from ..module import Module
 from ..parameter import Parameter
+from .parametrization_cache import cache
 
 __all__ = [
     "ParametrizationList",
@@ -27,44 +27,6 @@ __all__ = [
     "transfer_parametrizations_and_params",
     "type_before_parametrizations",
 ]
-
-
-class _Cache:
-    """What was computed within `cached`, by module and name."""
-
-    depth = 0
-    values: dict[tuple[int, str], Any] = {}
-    opened_in: Watcher | None = None  # the recording that has entered it
-
-    def enter(self) -> None:
-        if not self.depth:
-            self.opened_in = watcher()
-            changes.count += 1
-        self.depth += 1
-
-    def leave(self) -> None:
-        self.depth -= 1
-        if not self.depth:
-            self.values.clear()
-            self.opened_in = None
-            changes.count += 1
-
-    def is_from_outside(self) -> bool:
-        """Whether it is open, and was before the present recording, if there is one."""
-        return self.depth > 0 and (self.opened_in is None or self.opened_in is not watcher())
-
-    def found(self, key: tuple[int, str], compute: Callable[[], Any]) -> Any:
-        """What `compute` gives; while it is open, what that gave for the first time."""
-        if declare_read("whether parametrize.cached() is on", self.is_from_outside):
-            forbid("a parametrized tensor that parametrize.cached() keeps from call to call", "Enter it inside.")
-        if not self.depth:
-            return compute()
-        if key not in self.values:
-            self.values[key] = compute()
-        return self.values[key]
-
-
-_cache = _Cache()
 
 
 class cached:
@@ -78,10 +40,10 @@ class cached:
     """
 
     def __enter__(self) -> None:
-        _cache.enter()
+        cache.enter()
 
     def __exit__(self, *exc_info: object) -> None:
-        _cache.leave()
+        cache.leave()
 
 
 def _register(module: Module, name: str, tensor: Tensor) -> None:
@@ -260,7 +222,7 @@ def _give_class(module: Module) -> None:
 
 def _give_property(module: Any, name: str) -> None:
     def computed(self: Any) -> Any:
-        return _cache.found((id(self), name), self.parametrizations[name])
+        return cache.found((id(self), name), self.parametrizations[name])
 
     def assign(self: Any, value: Any) -> None:
         self.parametrizations[name].right_inverse(value)

@@ -45,7 +45,7 @@ def compiled_agrees(tg, programs):
     assert differing == {}
 
 
-@pytest.mark.long(fast="first")
+@pytest.mark.long(fast="first", every=3)
 @pytest.mark.parametrize("topic", behaviour.TOPICS)
 def test_compiled(tg, topic):
     compiled_agrees(tg, list(STORED[topic])[::EVERY])

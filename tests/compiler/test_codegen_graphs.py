@@ -16,7 +16,7 @@ def compiled(request):
     return compile_asked(request, CASES)
 
 
-@pytest.mark.long(fast=9)
+@pytest.mark.long(fast=9, every=3)
 @pytest.mark.parametrize("name", CASES)
 def test_the_c_gives_what_numpy_gives(compiled, name):
     graph = CASES[name]

@@ -29,7 +29,7 @@ def source(name):
     return render(make_schedule(GRAPHS[name][0]))
 
 
-@pytest.mark.long(fast=19, every=3)
+@pytest.mark.long(fast=19, every=7)
 @pytest.mark.parametrize("name", [name for name in GRAPHS if not name.startswith("powers")])
 def test_the_c_gives_what_numpy_gives(compiled, name):
     graph, values = GRAPHS[name]

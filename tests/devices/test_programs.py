@@ -22,7 +22,7 @@ def test_eager(name):
     assert losses_of(name, tg) == pytest.approx(WANTED[name], rel=SHORT.get(name, 2e-6))
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long(every=5)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_compiled(name):
     steps = []

@@ -337,7 +337,7 @@ def divergence_step(tg, p, q):
     return step
 
 
-@pytest.mark.long(every=9)
+@pytest.mark.long(every=29)
 @pytest.mark.parametrize("p, q", divergences.pairs(), ids=[f"{p}-{q}" for p, q in divergences.pairs()])
 def test_divergences(tg, p, q):
     def arguments(scale):

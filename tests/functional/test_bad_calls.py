@@ -26,7 +26,6 @@ IN_OTHER_WORDS = {
     "nn.ZeroPad2d(-3)(tg.ones((1, 2, 4, 4)))",
     "nn.ConvTranspose1d(3, 2, 2)(tg.ones((1, 3, 4)).long())",
     "nn.ConvTranspose1d(3, 2, 2)(tg.ones((1, 3, 4)).double())",
-    "x.expand(3)",
     "x.index_select(0, v)",
     "x.scatter(0, i, 'a')",
     "x.scatter_add(0, j, x)",

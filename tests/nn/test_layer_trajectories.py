@@ -39,7 +39,7 @@ def test_eager(tg, name, mode):
     differences(tg, name, mode)
 
 
-@pytest.mark.long(fast="first", every=13)
+@pytest.mark.long(fast="first", every=29)
 @pytest.mark.parametrize("name, mode", CASES)
 def test_compiled(tg, name, mode):
     steps = []

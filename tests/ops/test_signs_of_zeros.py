@@ -30,7 +30,7 @@ def with_zeros(array: np.ndarray, random: np.random.Generator) -> np.ndarray:
     return np.where(random.random(array.shape) < 0.7, zeros, array)
 
 
-@pytest.mark.long(fast="first")
+@pytest.mark.long(fast="first", every=5)
 @pytest.mark.parametrize("dtype", [float32, float64, bfloat16], ids=lambda dtype: dtype.name)
 @pytest.mark.parametrize("part", range(PARTS))
 def test_compiled_zeros_have_the_signs_of_evaluated_ones(dtype: DType, part: int):

@@ -33,7 +33,7 @@ def compare(printed, expected, relative):
 
 
 @pytest.mark.slow
-@pytest.mark.long(every=3)
+@pytest.mark.long(every=7)
 @pytest.mark.parametrize("name", sorted(EXPECTED))
 def test_a_program_prints_what_it_prints_under_pytorch(name):
     done = run(FOLDER / f"{name}.py")
@@ -41,7 +41,7 @@ def test_a_program_prints_what_it_prints_under_pytorch(name):
     compare(done.stdout, EXPECTED[name], WIDER.get(name, RELATIVE))
 
 
-@pytest.mark.long(every=4)
+@pytest.mark.long(every=9)
 @pytest.mark.parametrize("name", sorted(EXPECTED))
 def test_a_program_prints_the_same_when_it_is_compiled(name):
     done = run("--compile", FOLDER / f"{name}.py")

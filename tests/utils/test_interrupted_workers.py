@@ -96,7 +96,7 @@ def places(tg, is_persistent):
     return sorted({at for both in interrupter.seen.values() for at in both})
 
 
-@pytest.mark.long(every=7)
+@pytest.mark.long(every=23)
 @pytest.mark.parametrize("part", range(12))
 @pytest.mark.parametrize("goes_on", [False, True])
 @pytest.mark.parametrize("is_persistent", [False, True])

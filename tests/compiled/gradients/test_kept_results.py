@@ -83,7 +83,7 @@ def refusals(first, then, block):
     return found
 
 
-@pytest.mark.long(fast=19, every=5)
+@pytest.mark.long(fast=19, every=11)
 @pytest.mark.parametrize("block", [contextlib.nullcontext, tg.deferred], ids=["eager", "deferred"])
 @pytest.mark.parametrize("first", FIRST)
 def test_a_write_behind_what_keeps_its_result(first, block):

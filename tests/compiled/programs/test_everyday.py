@@ -80,13 +80,13 @@ def counted_names(known):
     return [pytest.param(name, marks=cliff) if name in known else name for name in NAMES]
 
 
-@pytest.mark.long(fast="first", every=5)
+@pytest.mark.long(fast="first", every=13)
 @pytest.mark.parametrize("name", counted_names(MAKING_PROGRAMS))
 def test_programs_come_to_an_end(counted, name):
     assert counted(name).later == 0, counted(name).explanation
 
 
-@pytest.mark.long(fast="first", every=5)
+@pytest.mark.long(fast="first", every=11)
 @pytest.mark.parametrize("name", counted_names(MAKING_MANY))
 def test_a_few_programs_are_enough(counted, name):
     assert 1 <= counted(name).programs <= MOST_PROGRAMS, counted(name).explanation

@@ -112,7 +112,7 @@ def test_as_eager_mode(agree, case):
     agree(program(*case))
 
 
-@pytest.mark.long(every=39)
+@pytest.mark.long(every=101)
 @pytest.mark.parametrize("case", CASES[1::7], ids="-".join)
 def test_many_as_eager_mode(agree, case):
     agree(program(*case))
