@@ -1,4 +1,4 @@
-"""Taking over a saved state: all of it is checked and converted before any of it is stored."""
+"""State as it is saved, and taking it over: all of it is checked and converted before any of it is stored."""
 
 from __future__ import annotations
 
@@ -19,6 +19,23 @@ from ..tracing.watch import Entries, changes, forbid
 from .state import scalar_state
 
 Groups = Sequence[Mapping[str, Any]]
+
+
+def packed(optimizer: Any) -> dict[str, Any]:
+    """The state and options of `optimizer`, with parameters numbered in order."""
+    groups = optimizer.param_groups
+    numbers = {id(p): i for i, p in enumerate(p for group in groups for p in group["params"])}
+    kept = {key: entry for key, entry in optimizer.state.items() if entry != {}}
+    for key in kept:
+        if isinstance(key, Tensor) and id(key) not in numbers:
+            raise KeyError(
+                f"the state of a parameter of shape {list(key.shape)} that is in no param group any more has no number "
+                "in a state_dict. Delete it from the optimizer's .state, or add the group again."
+            )
+    state = {numbers.get(id(k), k): dict(v) if isinstance(v, Entries) else v for k, v in kept.items()}
+    options = [{key: value for key, value in group.items() if key != "params"} for group in groups]
+    members = [[numbers[id(p)] for p in group["params"]] for group in groups]
+    return {"state": state, "param_groups": [{**o, "params": m} for o, m in zip(options, members, strict=True)]}
 
 
 def loaded_groups(groups: Groups, saved: Any, defaults: Mapping[str, Any]) -> list[dict[str, Any]]:

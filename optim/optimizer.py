@@ -30,7 +30,7 @@ from .declared import OPTIMIZER
 from .groups import members_of
 from .hooks import StepHooks, register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 from .in_numpy import Form, form_of
-from .loading import loaded_groups, loaded_state, set_options
+from .loading import loaded_groups, loaded_state, packed, set_options
 from .options import Options, check_capturable, check_fused_parameter
 from .sparse_rows import has_sparse_gradients, without_places
 from .state import State, as_groups, as_state, complete, entry_of, filled_like, is_needed, makes_state, scalar_state
@@ -345,22 +345,11 @@ class Optimizer(StepHooks, StepsAsCalls):
     # -------------------------------------------------------------------------------------------------------- saving
 
     def state_dict(self) -> dict[str, Any]:
-        """Options and state, parameters numbered in order; as PyTorch lays it out. Hooks run before and after."""
-        return self.with_state_dict_hooks(self._state_dict)
+        """Options and state, parameters numbered in order; as PyTorch lays it out. Hooks run before and after.
 
-    def _state_dict(self) -> dict[str, Any]:
-        numbers = {id(p): i for i, p in enumerate(p for g in self.param_groups for p in g["params"])}
-        return {
-            "state": {
-                numbers.get(id(p), p): dict(entry) if isinstance(entry, Entries) else entry
-                for p, entry in self.state.items()
-                if (id(p) in numbers or not isinstance(p, Tensor)) and entry != {}
-            },
-            "param_groups": [
-                {**{k: v for k, v in g.items() if k != "params"}, "params": [numbers[id(p)] for p in g["params"]]}
-                for g in self.param_groups
-            ],
-        }
+        KeyError for the state of a parameter whose group has been removed.
+        """
+        return self.with_state_dict_hooks(functools.partial(packed, self))
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Take over what ``state_dict()`` gave here or in PyTorch (with its tensors or numpy's), or change nothing.

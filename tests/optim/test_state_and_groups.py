@@ -110,3 +110,15 @@ def test_a_compiled_step_goes_on_with_what_was_loaded():
     optimizer.param_groups[0]["lr"] = 0.1
     step()
     assert p.tolist() != before
+
+
+def test_the_state_of_a_group_that_was_removed_cannot_be_saved():
+    one, other = tg.ones(2, requires_grad=True), tg.ones(3, requires_grad=True)
+    optimizer = tg.optim.Adam([{"params": [one]}, {"params": [other]}])
+    (one.sum() + other.sum()).backward()
+    optimizer.step()
+    optimizer.param_groups.pop(0)
+    with pytest.raises(KeyError, match="in no param group any more"):
+        optimizer.state_dict()
+    del optimizer.state[one]
+    assert list(optimizer.state_dict()["state"]) == [0]
