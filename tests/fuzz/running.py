@@ -203,12 +203,17 @@ class Run:
 
     def outcome(self, i: int) -> tuple[Any, Any]:
         """The result of call `i`, or its exception, and a note of everything after it."""
-        try:
-            result = self.call(i)
-        except Exception as error:
-            result = error
+        result = _given(self.call, i)
         self.ways.update(function.way for function in self.functions)
-        return result, {"result": noted(result), "state": noted(self.state()), "rng": random_state()}
+        return result, {"result": noted(result), "state": noted(_given(self.state)), "rng": random_state()}
+
+
+def _given(function: Any, *args: Any) -> Any:
+    """What it returns, or its exception: the state may be none that an optimizer can save."""
+    try:
+        return function(*args)
+    except Exception as error:
+        return error
 
 
 def random_state() -> Any:
