@@ -18,7 +18,7 @@ from .computed_again import derivative
 from .grad_mode import switches
 from .nodes import NO_EDGE, Edge, PrimitiveNode, by_zero, class_called, count_now, new_edge
 from .saved import INFERENCE, Packed, Saved, SavedTensor, modified, packing
-from .saved_names import SECOND_BACKWARD
+from .saved_names import OUT, SECOND_BACKWARD
 
 Arrays = tuple[Any, ...]
 
@@ -47,7 +47,7 @@ class Fused:
     A composite of one operand that is linear but for what is kept may have its derivative in primitives as well,
     ``rule(g, kept, *others)``: then the operand has not to be saved for gradients of gradients. Where the derivatives
     are few primitives of the operands, ``derivatives(g, wanted, *operands, *others)`` makes these, and the composite
-    has not to be computed again.
+    has not to be computed again; where they are of the value, which PyTorch's read, ``value_rule(g, value, *others)``.
     """
 
     title: str
@@ -61,6 +61,7 @@ class Fused:
     watches_value: bool = False
     rule: Callable[..., Any] | None = None
     derivatives: Callable[..., Sequence[Any]] | None = None
+    value_rule: Callable[..., Any] | None = None
     zero: bool = False  # whether the gradients depend on the operands with a derivative of zero
     summed: int | None = None  # of a matrix product: the operand over whose last axis it sums
 
@@ -133,7 +134,7 @@ class FusedNode(PrimitiveNode):
     read: tuple[int, ...]  # the operands that the derivative reads
     watched: Sequence[Watched] = ()
     arguments: list[Any]  # operands and the others; tensors with their versions
-    make: Callable[[np.ndarray], Any]
+    make: Callable[..., Any]
     dtype: np.dtype
 
     def is_of_view(self) -> bool:
@@ -180,7 +181,7 @@ class FusedNode(PrimitiveNode):
                 saved[i] = known[str(i)] = as_saved(x, False) if is_read else Saved.unread(x)
         node.read = tuple([i for i in plan.read if saved[i] is not None]) if plan.read else ()
         if fused.checks_value:
-            known["out"] = as_saved(out, True)
+            known[OUT] = as_saved(out, True)
         if packing.hooks:
             node.kept, node.watched = _packed(kept, make), ()
         node.saves = fused.checks_value or bool(node.read) or kept is not None or bool(node.watched)
@@ -214,10 +215,12 @@ class FusedNode(PrimitiveNode):
         shapes, count = list(self.shapes), fused.operands
         given = [i for i in range(count) if shapes[i] is not None]
         if switches.enabled or switch.stack or g.ndarray.dtype is not self.dtype:
-            if type(value := self.known.get("out")) is Saved:
+            if type(value := self.known.get(OUT)) is Saved:
                 value.look(self)  # it is computed again, but the form in numpy refuses what has been written to
             if fused.derivatives is not None and g.ndarray.dtype is self.dtype:
                 return self._by_derivatives(g, given, wanted)
+            if fused.value_rule is not None and (value := self.value()) is not None:
+                return [fused.value_rule(g, value, *self._others())]
             return self._by_chain(g, given, wanted) if fused.rule is None else [self._by_rule(g)]
         if False in wanted:
             for i, want in zip(given, wanted, strict=True):
@@ -226,17 +229,31 @@ class FusedNode(PrimitiveNode):
         arrays: list[Any] = [None] * count
         for i in self.read:
             arrays[i] = saved[i].look(self).ndarray
-        kept = self.known["out"].look(self).ndarray if fused.checks_value else _unpacked(self.kept, self)
-        others = [x.look(self) if isinstance(x, SavedTensor) else x for x in saved[count:]]
-        gradients = quietly(fused.backward, g.ndarray, kept, shapes, *arrays, *others)
+        kept = self.known[OUT].look(self).ndarray if fused.checks_value else _unpacked(self.kept, self)
+        gradients = quietly(fused.backward, g.ndarray, kept, shapes, *arrays, *self._others())
         return [self._tensor(gradients[i], g) for i in given]
+
+    def _others(self) -> list[Any]:
+        """The arguments behind the operands."""
+        return [x.look(self) if isinstance(x, SavedTensor) else x for x in self.arguments[self.fused.operands :]]
+
+    def value(self) -> Any:
+        """The value, with its history; None where it is not kept, or only as a part of other memory."""
+        if OUT in self.known:
+            return self.known[OUT].unpack(self)
+        for each in self.watched:
+            each.check(self)
+            if each.is_output and each.buffer.whole.shape == each.shape:
+                value = self.make(each.buffer.whole, each.buffer)
+                value.attach(self, 0)
+                return value
+        return None
 
     def _by_rule(self, g: Any) -> Any:
         """The derivative in primitives, which may be differentiated again."""
         fused = self.fused
         assert fused.rule is not None
-        others = [x.look(self) if isinstance(x, SavedTensor) else x for x in self.arguments[fused.operands :]]
-        found = fused.rule(g, _unpacked(self.kept, self), *others)
+        found = fused.rule(g, _unpacked(self.kept, self), *self._others())
         return by_zero(found, g, self) if fused.zero and switches.enabled else found
 
     def _by_derivatives(self, g: Any, given: Sequence[int], wanted: Sequence[bool]) -> list[Any]:

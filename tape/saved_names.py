@@ -102,14 +102,11 @@ def _of_composite(node: Any, name: str, place: str) -> Any:
 
 
 def _result(node: Any, name: str) -> Any:
-    """The value of a composite: what is kept of it, or the memory that shows it."""
-    if OUT in node.known:
-        return _shown(node, node.known[OUT])
-    for each in node.watched:
-        each.check(node)
-        if each.is_output and each.buffer.whole.shape == each.shape:
-            return _attached(node, node.make(each.buffer.whole, each.buffer))
-    raise _not_kept(node, name)
+    """The value of a composite."""
+    value = node.value()
+    if value is None:
+        raise _not_kept(node, name)
+    return value
 
 
 def _shown(node: Any, value: Any) -> Any:

@@ -38,6 +38,7 @@ def fused(
     summed: int | None = None,
     one_kernel: bool = True,
     derivatives: Callable[..., Any] | None = None,
+    value_rule: Callable[..., Any] | None = None,
 ) -> Callable[[F], F]:
     """Decorate a composite of primitives, whose node is called `title`, with its form in numpy (`tape.fused.Fused`).
 
@@ -63,7 +64,7 @@ def fused(
 
         form = Fused(
             title, operands, named, forward, backward,
-            checked or {}, checks_value, watched or {}, watches_value, rule, derivatives, zero, summed,
+            checked or {}, checks_value, watched or {}, watches_value, rule, derivatives, value_rule, zero, summed,
         )  # fmt: skip
 
         @functools.wraps(composite)

@@ -51,7 +51,12 @@ def _prepared(input: Any, dim: int | None, dtype: DType | None, name: str = "sof
     return x, axes_of(_implicit_dim(x.ndim, name) if dim is None else dim, x.ndarray.ndim)
 
 
-@fused("SoftmaxBackward0", forms.softmax, forms.softmax_gradient, checks_value=True)
+def _softmax_rule(g: Any, value: Any, axes: Shape) -> Any:
+    weighted = g * value
+    return weighted - value * _kept_sum(weighted, axes)
+
+
+@fused("SoftmaxBackward0", forms.softmax, forms.softmax_gradient, checks_value=True, value_rule=_softmax_rule)
 def _softmax(x: Any, axes: Shape) -> Any:
     raised = elementary.exp(_shifted(x, axes))
     return raised / _kept_sum(raised, axes)
@@ -74,7 +79,17 @@ def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
     return out
 
 
-@fused("LogSoftmaxBackward0", forms.log_softmax, forms.log_softmax_gradient, watches_value=True)
+def _log_softmax_rule(g: Any, value: Any, axes: Shape) -> Any:
+    return g - elementary.exp(value) * _kept_sum(g, axes)
+
+
+@fused(
+    "LogSoftmaxBackward0",
+    forms.log_softmax,
+    forms.log_softmax_gradient,
+    watches_value=True,
+    value_rule=_log_softmax_rule,
+)
 def _log_softmax(x: Any, axes: Shape) -> Any:
     shifted = _shifted(x, axes)
     return shifted - elementary.log(_kept_sum(elementary.exp(shifted), axes))

@@ -19,6 +19,8 @@ ONE_NODE = {
     "leaky": (lambda x: F.leaky_relu(x, 0.2), ((2, 3),)),
     "squares": (lambda x, y: F.mse_loss(x, y), ((2, 3), (2, 3))),
     "sum of squares": (lambda x, y: F.mse_loss(x, y, reduction="sum"), ((2, 3), (2, 3))),
+    "softmax": (lambda x: F.softmax(x, 1), ((2, 3),)),
+    "log softmax": (lambda x: F.log_softmax(x, 0), ((2, 3),)),
     "each square": (lambda x, y: F.mse_loss(x, y, reduction="none"), ((2, 3), (2, 3))),
 }
 
@@ -77,6 +79,21 @@ def test_a_gradient_depends_on_the_operand_by_an_edge_alone(function):
     (slope,) = tg.autograd.grad(function(x).sum(), x, create_graph=True)
     assert slope.requires_grad and type(slope.grad_fn).__name__.endswith("BackwardBackward0")
     assert tg.autograd.grad(slope.sum(), x)[0].tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("function", [F.softmax, F.log_softmax, F.relu], ids=["softmax", "log_softmax", "relu"])
+def test_a_derivative_of_the_value_does_not_ask_what_became_of_the_operand(function):
+    def slopes(is_written):
+        w = tg.tensor([[0.1, -0.2, 0.7], [1.0, 0.5, -1.0]], requires_grad=True)
+        x = w * 2
+        out = function(x) if function is F.relu else function(x, 1)
+        if is_written:
+            with tg.no_grad():
+                x.add_(5)
+        (slope,) = tg.autograd.grad((out * tg.arange(6.0).view(2, 3)).sum(), w, create_graph=True)
+        return slope.tolist(), tg.autograd.grad(slope.square().sum(), w)[0].tolist()
+
+    assert slopes(True) == slopes(False)
 
 
 ARITHMETIC = sorted(name for name, primitive in REGISTRY.items() if has_arithmetic_rules(primitive))
