@@ -24,7 +24,7 @@ from sample_graphs import CASES, sample_inputs  # noqa: E402
 from sample_steps import classifier_step, moons_step, step_inputs  # noqa: E402
 from test_threads import PRODUCTS, assert_close, product  # noqa: E402
 
-pytestmark = pytest.mark.long(every=1)
+pytestmark = pytest.mark.long(every=2)
 
 SANITIZERS = ("thread", "address,undefined")
 POOL = INCLUDE.parent / "pool.c"

@@ -51,7 +51,7 @@ def test_compiled(tg, topic):
     compiled_agrees(tg, list(STORED[topic])[::EVERY])
 
 
-@pytest.mark.long(every=4)
+@pytest.mark.long(every=7)
 @pytest.mark.parametrize("topic", behaviour.TOPICS)
 def test_every_program_compiled(tg, topic):
     compiled_agrees(tg, STORED[topic])

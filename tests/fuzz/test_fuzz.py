@@ -63,7 +63,7 @@ def test_sample(capsys):
     assert_no_failures(range(SAMPLE, 2 * SAMPLE), capsys)
 
 
-@pytest.mark.long(every=3)
+@pytest.mark.long(every=5)
 @pytest.mark.parametrize("first", range(0, PROGRAMS, PART))
 def test_programs(capsys, first):
     assert_no_failures(range(first, first + PART), capsys)

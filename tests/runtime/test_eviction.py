@@ -148,9 +148,10 @@ def test_eviction_while_another_process_loads(cache_dir, tmp_path):
     evict_while_used(cache_dir, tmp_path, 12)
 
 
-@pytest.mark.long
-def test_eviction_while_another_process_loads_for_long(cache_dir, tmp_path):
-    evict_while_used(cache_dir, tmp_path, 1500)
+@pytest.mark.long(every=2)
+@pytest.mark.parametrize("times", [250, 1500])
+def test_eviction_while_another_process_loads_for_long(cache_dir, tmp_path, times):
+    evict_while_used(cache_dir, tmp_path, times)
 
 
 def kill_at(seconds, cache_dir, tmp_path):
@@ -171,9 +172,10 @@ def test_a_build_killed_at_a_random_moment_blocks_nothing(seed, cache_dir, tmp_p
     kill_at(random.Random(seed).random() * 0.15, cache_dir, tmp_path)
 
 
-@pytest.mark.long
-def test_builds_killed_at_many_moments_block_nothing(cache_dir, tmp_path):
-    for seed in range(100):
+@pytest.mark.long(every=6)
+@pytest.mark.parametrize("first", range(0, 102, 17))
+def test_builds_killed_at_many_moments_block_nothing(first, cache_dir, tmp_path):
+    for seed in range(first, first + 17):
         kill_at(random.Random(seed).random() * 0.15, cache_dir, tmp_path)
 
 

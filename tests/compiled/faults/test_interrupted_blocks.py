@@ -27,6 +27,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from check_points import CheckPoints  # noqa: E402
 
 START = threading.Thread.start
+# Python drops an exception that comes within a callback of the garbage collector, and says so.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 OWN = {deferral.__file__, collection.__file__, threads.__file__, watch.__file__}
 
 
@@ -129,7 +131,7 @@ def test_a_sample_of_the_places(form):
     assert all(interrupted(FORMS[form], at) for at in {*drawn, *filter(begins_exit, places)})
 
 
-@pytest.mark.long
+@pytest.mark.long(every=2)
 @pytest.mark.parametrize("form", FORMS)
 def test_every_place(form):
     places = points(*FORMS[form])

@@ -38,6 +38,7 @@ IN_EAGER_MODE = ("warm-up", "rest")
 WHOLE = [name for name in it.CASES if name not in IN_EAGER_MODE]
 # Python drops an exception that comes within a finaliser or a callback of the garbage collector, and says so.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+PARTS = 16  # of what is tried of a case, a test each
 RANDOM = 150  # further events of each case, in the long one
 
 
@@ -60,24 +61,27 @@ def test_a_sample(name):
     assert tried(name, "opcode", draw.sample(range(1, among), 1)) == 1
 
 
-@pytest.mark.long(every=8)
+@pytest.mark.long(every=73)  # a quarter of an hour for each name
+@pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("name", WHOLE)
-def test_every_line(name, record_property):
+def test_every_line(name, part, record_property):
     """Each line when it is first and when it is last run in the call, and a sample of all the times in between."""
     _, numbers = it.places(it.CASES[name], "line")
-    numbers = sorted({*numbers, *sample(it.CASES[name], "line", RANDOM)})
+    numbers = sorted({*numbers, *sample(it.CASES[name], "line", RANDOM)})[part::PARTS]
     count = tried(name, "line", numbers)
     record_property("interrupts", count)
     assert count > 0.9 * len(numbers)  # what the cache holds may make a call shorter
 
 
-@pytest.mark.long(every=8)
+@pytest.mark.long(every=73)
+@pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("name", WHOLE)
-def test_many_instructions(name, record_property):
+def test_many_instructions(name, part, record_property):
     """Every instruction of a replay, a sample of those of the longer calls."""
     _, numbers = it.places(it.CASES[name], "opcode")
     if len(numbers) > 3 * RANDOM:
         numbers = sample(it.CASES[name], "opcode", 3 * RANDOM)
+    numbers = numbers[part::PARTS]
     count = tried(name, "opcode", numbers)
     record_property("interrupts", count)
     assert count > 0.9 * len(numbers)
@@ -151,7 +155,7 @@ def test_a_few_random_times(way):
     it.assert_untouched_thread()
 
 
-@pytest.mark.long(every=8)
+@pytest.mark.long(every=17)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", WHOLE)
 def test_many_random_times(name, way, record_property):
