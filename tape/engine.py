@@ -106,7 +106,7 @@ class Sweep:
         elif goes_on:
             for hook in list(node.pre_hooks.values()):
                 replaced = hook(tuple(cotangents))
-                cotangents = list(_as_tuple(replaced)) if replaced is not None else cotangents
+                cotangents = cotangents if replaced is None else _all_checked(replaced, cotangents, hook)
             self._propagate(node, cotangents, wanted)
 
     def _capture(self, node: Node, arrived: dict[int, Any]) -> None:
@@ -250,6 +250,19 @@ def _checked(replaced: Any, g: Any, hook: Callable[[Any], Any]) -> Any:
     return replaced
 
 
+def _all_checked(replaced: Any, given: Sequence[Any], hook: Callable[..., Any]) -> list[Any]:
+    """What a node's hook returned for the gradients that it was given, each as in `_checked`."""
+    found = _as_tuple(replaced)
+    name = getattr(hook, "__name__", "<unknown>")
+    if len(found) != len(given):
+        raise RuntimeError(
+            f"hook '{name}' has returned an incorrect number of values (got {len(found)}, but expected {len(given)})"
+        )
+    if any(g is None and new is not None for new, g in zip(found, given, strict=True)):
+        raise RuntimeError(f"can't replace a None gradient with a non-None value; hook '{name}' did")
+    return [new if new is None else _checked(new, g, hook) for new, g in zip(found, given, strict=True)]
+
+
 def _as_tuple(value: Any) -> tuple[Any, ...]:
     return value if isinstance(value, tuple) else (value,)
 
@@ -317,6 +330,11 @@ def cotangent_for(output: Any, gradient: Any, ones_like: Callable[[Any], Any]) -
             f"Mismatch in shape: grad_output[0] has a shape of {gradient.shape} and output[0] has a shape of "
             f"{output.shape}. The gradient must have the output's shape."
         )
-    if gradient.dtype is not output.dtype and gradient.dtype.is_floating_point:
-        return cast(gradient, output.dtype)
-    return gradient
+    if gradient.dtype is output.dtype:
+        return gradient
+    if gradient.dtype.is_complex is not output.dtype.is_complex:
+        raise RuntimeError(
+            "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
+            f"grad_output[0] has a dtype of {gradient.dtype} and output[0] has a dtype of {output.dtype}."
+        )
+    return cast(gradient, output.dtype)

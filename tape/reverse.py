@@ -191,8 +191,11 @@ def _stacked(tensors: Sequence[Any]) -> Any:
 def accumulate(leaf: Any, g: Any, create_graph: bool, fresh: bool) -> None:
     """Add `g` to ``leaf.grad``: in the existing memory, unless a graph of the gradients is wanted.
 
-    `fresh` says that nobody else holds g's memory, so that a first gradient may keep it instead of being copied.
+    `fresh` says that nobody else holds g's memory, so that a first gradient may keep it instead of being copied. A leaf
+    that requires none any more gets none.
     """
+    if not leaf.requires_grad:
+        return
     before = leaf.grad
     if g.is_sparse or (before is not None and before.is_sparse):
         leaf.grad = _with_sparse(before, g, create_graph)

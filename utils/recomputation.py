@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol
 from ..autograd.graph import saved_tensors_hooks
 from ..autograd.random_state import RandomState
 from ..ops.callers.source_files import user_place
-from ..ops.core import Params, Primitive, current, interpreted
+from ..ops.core import Params, Primitive, current, interpreted, switch
 from ..tape.engine import running
 from ..tape.grad_mode import enable_grad
 from ..tape.saved import Saved, SavedTensor, saved
@@ -147,6 +147,8 @@ class Region:
         self.function, self.kwargs, self.options, self.context = function, kwargs, options, context
         self.args = [saved(x, is_output=False) if isinstance(x, Tensor) else x for x in args]
         self.random, self.modes = random, autocasting.state.modes
+        # Of composites an interpreter saves what their operations do, eager mode what their forms in numpy read.
+        self.is_in_steps = bool(switch.stack)
         self.places: list[weakref.ref[Place]] = []
         self.types: list[Any] = []  # of the tensors saved
         self.lines: list[str] = []  # the operations of the first call, where they are logged
@@ -212,9 +214,12 @@ class Region:
             with self.context:
                 return self._logged(found.lines, args)
 
+        def in_steps() -> Any:
+            return interpreted(current(), call)
+
         try:
             with enable_grad():
-                within(AsThen(self.random, self.modes), lambda: within(hooks, call))
+                within(AsThen(self.random, self.modes), lambda: within(hooks, in_steps if self.is_in_steps else call))
         except StopRecomputation as stop:
             if stop.args[0] is not found:
                 raise

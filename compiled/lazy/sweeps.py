@@ -140,6 +140,8 @@ class Observed:
         deferred = self._deferred
         if not self._is_plain or deferred.segment is not self._segment:
             return None
+        if any(isinstance(end, Tensor) and not end._requires for each in self._visited for end in each.edges):
+            return None  # a leaf that gets no gradient now, but may at another pass
         try:
             reads, known = self._reads()
         except Unlike:

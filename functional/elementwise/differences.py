@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 
 
 def _part(x: Any, axis: int, start: int, stop: int) -> Any:
-    """The elements from `start` to before `stop` along `axis`."""
+    """The elements from `start` to before `stop` along `axis`, as far as there are any."""
     shape = x.ndarray.shape
+    start = min(start, shape[axis])
     starts = tuple(start if a == axis else 0 for a in range(len(shape)))
-    stops = tuple(max(stop, start) if a == axis else n for a, n in enumerate(shape))
+    stops = tuple(min(max(stop, start), n) if a == axis else n for a, n in enumerate(shape))
     return movement.slice(x, starts, stops, (1,) * len(shape))
 
 

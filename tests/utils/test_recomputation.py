@@ -1,5 +1,6 @@
 """What a checkpointed call saves is computed again: when, how often, and with which numbers."""
 
+import contextlib
 import gc
 import json
 import weakref
@@ -268,3 +269,29 @@ def test_nothing_is_left_of_a_backward_pass():
     del out
     gc.collect()
     assert node() is None
+
+
+@pytest.mark.parametrize("where", ["compiled", "deferred"])
+def test_a_forward_pass_in_a_program_and_a_backward_pass_outside(where):
+    """The first call computes composites in steps, so the second does; each layer is one for which these differ."""
+    layers = [tg.nn.LayerNorm(4), tg.nn.GELU(), tg.nn.Softplus(), tg.nn.SiLU(), tg.nn.Softmax(-1), tg.nn.LeakyReLU()]
+    block = tg.nn.Sequential(tg.nn.Linear(4, 4), *layers)
+
+    def forward(x):
+        return tg.utils.checkpoint.checkpoint(block, x, use_reentrant=False).pow(2).sum()
+
+    def gradients(forward, around):
+        found = []
+        for i in range(4):
+            block.zero_grad()
+            with around():
+                loss = forward(tg.arange(8.0).view(2, 4) / 8 - i)
+            loss.backward()
+            found.append([p.grad.clone() for p in block.parameters()])
+        return found
+
+    expected = gradients(forward, contextlib.nullcontext)
+    compiled = tg.compile(forward) if where == "compiled" else forward
+    found = gradients(compiled, tg.deferred if where == "deferred" else contextlib.nullcontext)
+    for one, other in zip(found, expected, strict=True):  # a few roundings: in steps and by numpy's forms
+        assert all(tg.allclose(a, b, rtol=1e-5, atol=1e-6) for a, b in zip(one, other, strict=True))
