@@ -116,4 +116,9 @@ class FunctionNode(Node):
                     f"expected shape compatible with {list(of.shape)}"
                 )
             g = unbroadcast(g, of.shape)
+        if g.dtype.is_complex and not of.dtype.is_complex:
+            raise RuntimeError(
+                "Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be true, but "
+                f"got false: {self.title} returned {g.dtype} at index {place} for an input of {of.dtype}"
+            )
         return g if g.dtype is of.dtype else cast(g, of.dtype)

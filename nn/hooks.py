@@ -8,6 +8,7 @@ from typing import Any
 from ..ops.sources import zeros
 from ..ops.types import Type
 from ..tape.grad_mode import is_grad_enabled
+from ..tape.hook_results import all_checked
 from ..tape.nodes import Edge, Node
 from ..tape.tangents import alias_of
 from ..tensors.tensor import Tensor
@@ -87,7 +88,7 @@ class BackwardHooks:
         self.grad_output = grad_output
         if not self.tracked:
             self._run_without_inputs()
-        return tuple(grad_output[i] for i in self.tracked_outputs)
+        return tuple(all_checked(tuple(grad_output[i] for i in self.tracked_outputs), gradients, "hook"))
 
     def _run_without_inputs(self) -> None:
         if self.after:
@@ -112,7 +113,7 @@ class BackwardHooks:
             given = hook(self.module, grad_input, self.grad_output)
             grad_input = _replaced(given, grad_input, "hook", "grad_input")
         self.grad_output = None
-        return tuple(grad_input[i] for i in self.tracked)
+        return tuple(all_checked(tuple(grad_input[i] for i in self.tracked), gradients, "hook"))
 
 
 #: What PyTorch calls the operation between a module and what is around it.

@@ -14,6 +14,7 @@ from ..tracing.watch import declare_read, local
 from . import anomaly
 from .first_shapes import in_first_shape, known
 from .grad_mode import enable_grad, no_grad
+from .hook_results import all_checked, checked, name_of
 from .nodes import AccumulateGrad, Edge, Node
 
 Accumulate = Callable[[Any, Any, bool, bool], None]
@@ -106,7 +107,7 @@ class Sweep:
         elif goes_on:
             for hook in list(node.pre_hooks.values()):
                 replaced = hook(tuple(cotangents))
-                cotangents = cotangents if replaced is None else _all_checked(replaced, cotangents, hook)
+                cotangents = cotangents if replaced is None else all_checked(replaced, cotangents, name_of(hook))
             self._propagate(node, cotangents, wanted)
 
     def _capture(self, node: Node, arrived: dict[int, Any]) -> None:
@@ -133,7 +134,7 @@ class Sweep:
             raise
         for hook in list(node.post_hooks.values()):
             replaced = hook(tuple(gradients), tuple(cotangents))
-            gradients = list(_as_tuple(replaced)) if replaced is not None else gradients
+            gradients = gradients if replaced is None else all_checked(replaced, gradients, name_of(hook))
         if known.any:
             whose = f"Function {node.title} returned an "
             pairs = zip(node.edges, gradients, strict=True)
@@ -195,7 +196,7 @@ class Sweep:
         hooks = node.hooks_of(output)
         for hook in hooks:
             replaced = hook(g)
-            g = g if replaced is None else _checked(replaced, g, hook)
+            g = g if replaced is None else checked(replaced, g, name_of(hook))
         if hooks:
             self.owned_elsewhere[id(g.buffer)] = g.buffer
         keeper = node.retained.get(output)
@@ -232,39 +233,6 @@ def _copied(g: Any) -> Any:
 def added(first: Any, second: Any) -> Any:
     """The sum of two gradients; a sparse one stands behind a dense one, as its addition wants it."""
     return second + first if first.is_sparse and not second.is_sparse else first + second
-
-
-def _checked(replaced: Any, g: Any, hook: Callable[[Any], Any]) -> Any:
-    """What a hook returned, if it is like the gradient that it was given; TypeError and RuntimeError as in PyTorch."""
-    if not (isinstance(replaced, type(g)) or hasattr(replaced, "is_sparse")):
-        raise TypeError(f"expected Variable, but hook returned '{type(replaced).__name__}'; return a tensor, or None")
-    name = getattr(hook, "__name__", "<unknown>")
-    if replaced.dtype is not g.dtype or replaced.is_sparse is not g.is_sparse:
-        was, got = (g.dtype, replaced.dtype) if replaced.dtype is not g.dtype else (g.type(), replaced.type())
-        raise RuntimeError(f"hook '{name}' has changed the type of value (was {was} got {got}); return the same type")
-    if tuple(replaced.shape) != tuple(g.shape):
-        raise RuntimeError(
-            f"hook '{name}' has changed the size of value from {list(g.shape)} to {list(replaced.shape)}; return a "
-            "gradient of the same shape"
-        )
-    return replaced
-
-
-def _all_checked(replaced: Any, given: Sequence[Any], hook: Callable[..., Any]) -> list[Any]:
-    """What a node's hook returned for the gradients that it was given, each as in `_checked`."""
-    found = _as_tuple(replaced)
-    name = getattr(hook, "__name__", "<unknown>")
-    if len(found) != len(given):
-        raise RuntimeError(
-            f"hook '{name}' has returned an incorrect number of values (got {len(found)}, but expected {len(given)})"
-        )
-    if any(g is None and new is not None for new, g in zip(found, given, strict=True)):
-        raise RuntimeError(f"can't replace a None gradient with a non-None value; hook '{name}' did")
-    return [new if new is None else _checked(new, g, hook) for new, g in zip(found, given, strict=True)]
-
-
-def _as_tuple(value: Any) -> tuple[Any, ...]:
-    return value if isinstance(value, tuple) else (value,)
 
 
 def _reached(roots: Sequence[Node], first: int) -> dict[Node, int]:

@@ -217,10 +217,11 @@ class FusedNode(PrimitiveNode):
         if switches.enabled or switch.stack or g.ndarray.dtype is not self.dtype:
             if type(value := self.known.get(OUT)) is Saved:
                 value.look(self)  # it is computed again, but the form in numpy refuses what has been written to
-            if fused.derivatives is not None and g.ndarray.dtype is self.dtype:
-                return self._by_derivatives(g, given, wanted)
-            if fused.value_rule is not None and (value := self.value()) is not None:
-                return [fused.value_rule(g, value, *self._others())]
+            if g.ndarray.dtype is self.dtype:
+                if fused.derivatives is not None:
+                    return self._by_derivatives(g, given, wanted)
+                if fused.value_rule is not None and (value := self.value()) is not None:
+                    return [fused.value_rule(g, value, *self._others())]
             return self._by_chain(g, given, wanted) if fused.rule is None else [self._by_rule(g)]
         if False in wanted:
             for i, want in zip(given, wanted, strict=True):

@@ -116,11 +116,6 @@ def _shown(node: Any, value: Any) -> Any:
     return None if value is None else value.unpack(node)
 
 
-def _attached(node: Any, value: Any) -> Any:
-    value.attach(node, 0)
-    return value
-
-
 def _not_kept(node: Any, name: str) -> RuntimeError:
     return RuntimeError(
         f"_saved_{name} of {node.title} is not kept here, and nobody else holds it: keep the tensor itself, or compute "

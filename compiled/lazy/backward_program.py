@@ -67,7 +67,9 @@ class Backward:
         self.parts: Split = split(graph, gradients, reads)
         self.programs = programs
         seeds = [node for node in self.parts.backward.inputs if node.label not in self.parts.saved]
-        self._cotangent_labels = [node.label for node in seeds[len(seeds) - len(self.live) :]]
+        arriving = seeds[len(seeds) - len(self.live) :]
+        self._cotangent_labels = [node.label for node in arriving]
+        self._cotangent_types = [(node.type.shape, node.type.dtype.numpy) for node in arriving]
         self._lock = new_lock()
         self._whole = BackwardProgram(programs, self.parts.backward)
         self._partial: dict[frozenset[str], BackwardProgram] = {}
@@ -129,6 +131,16 @@ class Backward:
             if name in gradients:
                 gradients[name] = in_order(gradients[name], order)
         return [gradients.get(f"grad_{label}") for label in self.wrt]
+
+    def require_types(self, cotangents: Sequence[Tensor | None]) -> None:
+        """RuntimeError for gradients that are not as the results: C would read their memory as if they were."""
+        for g, (shape, dtype) in zip(cotangents, self._cotangent_types, strict=True):
+            if g is not None and (g.ndarray.shape != shape or g.ndarray.dtype != dtype):
+                raise RuntimeError(
+                    f"a gradient of {g.dtype} and shape {list(g.shape)} has come to a compiled call whose result is "
+                    f"of {dtype} and shape {list(shape)}\n  in backward()\n"
+                    "  Give gradients the type and shape of their results."
+                )
 
     def _without(self, absent: frozenset[str]) -> BackwardProgram:
         with self._lock:
@@ -309,6 +321,7 @@ class CompiledNode(TapeNode):
             each.check(self)
         for output in self._outputs:
             output.look(self)  # it is not read, but eager mode refuses if somebody has written to it
+        self._backward.require_types(cotangents)
         if is_grad_enabled():
             gradients = self._backward.run_again(self._given_again(), cotangents, wanted)
         else:

@@ -7,6 +7,7 @@ are, versions are counted up by the number of steps. What is no usual call is no
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -103,9 +104,8 @@ class _Effects:
 
     def __init__(self, of: Specialisation, blocks: list[np.ndarray]) -> None:
         written = of.captured.written_buffers
-        self._written = [
-            (buffer, buffer.version, written.count(buffer)) for buffer in {id(b): b for b in written}.values()
-        ]
+        writes = Counter(map(id, written))
+        self._written = [(buffer, buffer.version, writes.pop(id(buffer))) for buffer in written if id(buffer) in writes]
         self._appends = of.results.appends
         self._blocks = blocks
         self._pending: Iterator[None] | None = None

@@ -203,17 +203,19 @@ class Run:
 
     def outcome(self, i: int) -> tuple[Any, Any]:
         """The result of call `i`, or its exception, and a note of everything after it."""
-        result = _given(self.call, i)
+        try:
+            result = self.call(i)
+        except Exception as error:
+            result = error
         self.ways.update(function.way for function in self.functions)
-        return result, {"result": noted(result), "state": noted(_given(self.state)), "rng": random_state()}
+        return result, {"result": noted(result), "state": noted(self._state()), "rng": random_state()}
 
-
-def _given(function: Any, *args: Any) -> Any:
-    """What it returns, or its exception: the state may be none that an optimizer can save."""
-    try:
-        return function(*args)
-    except Exception as error:
-        return error
+    def _state(self) -> Any:
+        """What the program says is its state; an optimizer with state of a group that was removed cannot say it."""
+        try:
+            return self.state()
+        except KeyError as error:
+            return error
 
 
 def random_state() -> Any:

@@ -51,26 +51,121 @@ def test_another_type_is_cast_to_the_result_s(way, name, pass_, dtype):
 
 
 REPLACED = {
-    "another size": (lambda g: (tg.ones(2, 2),), "has changed the size of value"),
-    "another type": (lambda g: (g[0].double(),), "has changed the type of value"),
-    "integers": (lambda g: (g[0].long(),), "has changed the type of value"),
-    "too many": (lambda g: (g[0], g[0]), "incorrect number of values"),
+    "another size": (lambda g: g[:2], "has changed the size of value"),
+    "float64": (tg.Tensor.double, "has changed the type of value"),
+    "float16": (tg.Tensor.half, "has changed the type of value"),
+    "integers": (tg.Tensor.long, "has changed the type of value"),
+    "a mask": (lambda g: g > 0, "has changed the type of value"),
+    "complex": (lambda g: g.to(tg.complex64), "has changed the type of value"),
 }
+
+
+def each(change):
+    return lambda gradients: tuple(g if g is None else change(g) for g in gradients)
+
+
+def before_the_node(y, change):
+    y.grad_fn.register_prehook(each(change))
+    return y.sum()
+
+
+def behind_a_node(y, change):
+    z = y * 2
+    z.grad_fn.register_hook(lambda given, arrived: each(change)(given))
+    return z.sum()
+
+
+def of_the_tensor(y, change):
+    y.register_hook(change)
+    return y.sum()
+
+
+class Double(tg.nn.Module):
+    def forward(self, x):
+        return x * 2
+
+
+def behind_a_module(y, change):
+    module = Double()
+    module.register_full_backward_hook(lambda module, given, arrived: each(change)(given))
+    return module(y).sum()
+
+
+def before_a_module(y, change):
+    module = Double()
+    module.register_full_backward_pre_hook(lambda module, arrived: each(change)(arrived))
+    return module(y).sum()
+
+
+HOOKS = [before_the_node, behind_a_node, of_the_tensor, behind_a_module, before_a_module]
+
+
+def refused_after(hooked, change, message, way):
+    compile, block = WAYS[way]
+    function = compile(FUNCTIONS["product"])
+    with block():
+        for _ in range(4):
+            w = tg.ones(3, 4, requires_grad=True)
+            loss = hooked(function(w, tg.ones(3, 4)), change)
+            with pytest.raises(RuntimeError, match=message):
+                loss.backward()
+            assert w.grad is None
+
+
+@pytest.mark.parametrize("name", REPLACED)
+@pytest.mark.parametrize("hooked", HOOKS)
+@pytest.mark.parametrize("way", WAYS)
+def test_what_a_hook_returns_is_like_what_it_was_given(way, hooked, name):
+    refused_after(hooked, *REPLACED[name], way)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_node_s_hooks_return_as_many(way):
+    def twice(y, change):
+        y.grad_fn.register_prehook(lambda gradients: (*gradients, *gradients))
+        return y.sum()
+
+    refused_after(twice, None, "incorrect number of values", way)
+
+
+class Returning(tg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, change):
+        ctx.change = change
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, g):
+        return ctx.change(g * 2), None
 
 
 @pytest.mark.parametrize("name", REPLACED)
 @pytest.mark.parametrize("way", WAYS)
-def test_what_a_node_s_hook_returns_is_checked(way, name):
+def test_what_a_function_returns_is_cast_or_refused(way, name):
+    """As PyTorch: real numbers are cast, complex ones and other sizes refused."""
+    change, _ = REPLACED[name]
+    if name in ("another size", "complex"):
+        message = "invalid gradient" if name == "another size" else "isFloatingType"
+        refused_after(lambda y, change: Returning.apply(y, change).sum(), change, message, way)
+        return
     compile, block = WAYS[way]
-    function, (hook, message) = compile(FUNCTIONS["product"]), REPLACED[name]
+    function = compile(FUNCTIONS["product"])
     with block():
-        for _ in range(4):
+        for i in range(4):
             w = tg.ones(3, 4, requires_grad=True)
-            y = function(w, tg.ones(3, 4))
-            y.grad_fn.register_prehook(hook)
-            with pytest.raises(RuntimeError, match=message):
-                y.sum().backward()
-            assert w.grad is None
+            Returning.apply(function(w, tg.ones(3, 4) + i), change).sum().backward()
+            assert w.grad.dtype is tg.float32
+            assert w.grad.tolist() == [[(i + 1) * (1.0 if name == "a mask" else 2.0)] * 4] * 3
+
+
+def test_a_program_takes_no_gradient_that_is_not_like_its_result():
+    """Whoever hands it one: it is C that would read its memory."""
+    function = tg.compile(FUNCTIONS["product"])
+    for _ in range(2):  # the first call's result has eager mode's node
+        y = function(tg.ones(3, 4, requires_grad=True), tg.ones(3, 4))
+    for g in (tg.ones(3, 4).double(), tg.ones(3, 4).bool(), tg.ones(2, 4)):
+        with pytest.raises(RuntimeError, match="Give gradients the type and shape of their results"):
+            y.grad_fn.backward([g], [True])
 
 
 @pytest.mark.parametrize("way", WAYS)
