@@ -93,6 +93,10 @@ class Sweep:
                 if True in wanted:
                     self._propagate(node, [arrived[0]], wanted)
                 return
+        if node.outputs > 1:
+            asked = [i for i in range(node.outputs) if self._is_asked_for(node, i)]
+            if asked:
+                node.require_whole(asked, [i for i, g in arrived.items() if g is not None])
         wanted = [e.node is not None and e.node in useful for e in node.edges]
         goes_on = any(wanted)
         # PyTorch's order: what `grad` captures on the way has not been through the hooks, where the way ends it has.
@@ -109,6 +113,10 @@ class Sweep:
                 replaced = hook(tuple(cotangents))
                 cotangents = cotangents if replaced is None else all_checked(replaced, cotangents, name_of(hook))
             self._propagate(node, cotangents, wanted)
+
+    def _is_asked_for(self, node: Node, output: int) -> bool:
+        """Whether somebody wants to see the gradient of an output."""
+        return output in node.tensor_hooks or output in node.retained or Edge(node, output) in self.captures
 
     def _capture(self, node: Node, arrived: dict[int, Any]) -> None:
         for i, g in arrived.items() if self.captures else ():

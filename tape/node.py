@@ -6,7 +6,7 @@ import itertools
 import types
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..tracing.watch import declare_hook
@@ -141,6 +141,9 @@ class Node:
     def is_hooked(self) -> bool:
         """True if somebody wants to see the gradients that arrive."""
         return bool(self.tensor_hooks or self.retained)
+
+    def require_whole(self, asked: Sequence[int], arrived: Collection[int]) -> None:
+        """RuntimeError if the gradient of an output in `asked` also goes through one in `arrived`, at which it came."""
 
     def hooks_of(self, output: int) -> list[Callable[[Any], Any]]:
         """The hooks on the tensor that is output number `output`, in the order of registration."""

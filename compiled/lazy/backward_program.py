@@ -8,7 +8,7 @@ and one tape node stands for the whole call.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,7 @@ from ..execution.double_backward import Again, evaluated, gradients_of, inputs_o
 from ..execution.shape_cache import Programs
 from .deferred_calls import Deferred, deferring
 from .eager_tape import EagerTape, ResultsRead
+from .inner_results import computed_of, require_no_others
 from .kept_input import KeptInput, Snapshot
 from .program_calls import PendingArray, ProgramCall
 from .tiers import runs_worth_building
@@ -89,6 +90,11 @@ class Backward:
     def results_read(self) -> ResultsRead:
         """Which results the backward pass reads where their holders see them."""
         return ResultsRead.of(self.eager, self.live, self.graph, self.parts)
+
+    @lazy
+    def computed_of(self) -> Mapping[int, frozenset[int]]:
+        """By the place of a result of which others are computed: the places of these."""
+        return computed_of(self.graph, self.live)
 
     @lazy
     def told_of(self) -> tuple[int, ...]:
@@ -303,6 +309,9 @@ class CompiledNode(TapeNode):
             if tensor.ndarray is not array or buffer.version != version:
                 return False
         return True
+
+    def require_whole(self, asked: Sequence[int], arrived: Collection[int]) -> None:
+        require_no_others(self._backward.computed_of, asked, arrived)
 
     @entry
     def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:

@@ -46,7 +46,7 @@ KEEP_NOTHING_OF_IT = {  # but what they are given, which they copy where they ov
     "hardtanh(inplace)": lambda y: F.hardtanh(y, inplace=True),
     "hardswish(inplace)": lambda y: F.hardswish(y, inplace=True),
     "addcmul_": lambda y: y.addcmul_(y.detach() * 2, y.detach() * 3),
-    "lerp_": lambda y: y.lerp_(tg.ones(3), 0.3),
+    "lerp_": lambda y: y.lerp_(tg.ones_like(y), 0.3),
     "xlogy_": lambda y: y.xlogy_(2.0),
     "sinc_": tg.Tensor.sinc_,
     "logit_": tg.Tensor.logit_,
