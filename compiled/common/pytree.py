@@ -6,9 +6,11 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+
 from ...tensors.tensor import Size
 from .classes import is_a
-from .exactness import exact
+from .exactness import Same, exact
 
 Path = tuple[Any, ...]
 
@@ -104,12 +106,24 @@ def at(tree: Any, path: Path) -> Any:
 
 
 def skeleton(tree: Any) -> Any:
-    """A hashable description of the containers alone: keys of dicts are told by type and value."""
+    """A hashable description of the containers alone: keys of dicts are told by type and value, where another key of
+    that value finds the item."""
     if is_a(tree, (tuple, list)):
         return (type(tree), tuple(skeleton(item) for item in tree))
     if is_a(tree, dict):
-        return (type(tree), tuple((exact(key), skeleton(item)) for key, item in tree.items()))
+        return (type(tree), tuple((_key(key), skeleton(item)) for key, item in tree.items()))
     return None
+
+
+def _key(key: Any) -> tuple[type, Any]:
+    return exact(key) if _is_found_again(key) else (type(key), Same(key))
+
+
+def _is_found_again(key: Any) -> bool:
+    """False for a nan, which no other nan is equal to, and for a tuple with one."""
+    if is_a(key, (tuple, frozenset)):
+        return all(map(_is_found_again, key))
+    return not is_a(key, (float, complex, np.inexact)) or bool(key == key)
 
 
 DICTS = frozenset({dict, OrderedDict, Excerpt})  # whose items are what is in them, and nothing besides

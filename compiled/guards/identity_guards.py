@@ -19,12 +19,13 @@ from typing import Any
 import numpy as np
 
 from ..common.classes import is_a
+from ..common.exactness import Same
 from ..common.pytree import leaves
 from ..symbolic.number import value_of
 from .bytecode import global_names, instructions
 from .reachability import Reach
 from .sources import MISSING
-from .states import Same, state
+from .states import state
 from .value_kinds import CONTAINERS, items_of
 
 _NUMBERS = (float, complex, np.inexact)

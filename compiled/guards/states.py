@@ -5,7 +5,7 @@ from __future__ import annotations
 import array
 import types
 from collections import OrderedDict, defaultdict, deque
-from collections.abc import Hashable, Mapping, Set
+from collections.abc import Hashable, Iterable, Mapping, Set
 from operator import is_
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from ...tensors.tensor import Tensor
 from ..common.classes import is_a
-from ..common.exactness import exact
+from ..common.exactness import Same, exact
 from ..common.pytree import Path
 from ..symbolic.number import KINDS, value_of
 from .value_kinds import CONTAINERS, items_of, own_attributes
@@ -24,21 +24,6 @@ _PYTHONS = frozenset({*PLAIN, *CONTAINERS, OrderedDict, defaultdict})
 # Read below what a program's class makes of them.
 _LENGTH_OF, _FACTORY_OF = vars(deque)["maxlen"].__get__, vars(defaultdict)["default_factory"].__get__
 _CACHED = range(-5, 257)  # ints of which there is one object each
-
-
-class Same:
-    """Equal for the same object, which it keeps alive: an identity must not be given to another one meanwhile."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def __eq__(self, other: object) -> bool:
-        return is_a(other, Same) and other.value is self.value
-
-    def __hash__(self) -> int:
-        return id(self.value)
 
 
 class Identities:
@@ -138,13 +123,14 @@ def attributes_of(value: Any, within: tuple[int, ...] = (), by_identity: bool = 
 
 
 def _items(value: Any, within: tuple[int, ...], free: Set[Path], by_identity: bool) -> Hashable:
-    items = items_of(value)
+    items, below = items_of(value), _below(free)
     if is_a(value, dict):
         return tuple(
-            (_state(k, within, frozenset(), by_identity), _state(v, within, _below(k, free), by_identity))
+            (_state(k, within, frozenset(), by_identity), _state(v, within, below.get(k, _NO_PATHS), by_identity))
             for k, v in items
         )
-    return tuple(_state(item, within, _below(i, free), by_identity) for i, item in enumerate(items))  # sets: in order
+    found = enumerate(items)  # sets: in order
+    return tuple(_state(item, within, below.get(i, _NO_PATHS), by_identity) for i, item in found)
 
 
 def without_numbers(of: Any) -> Any:
@@ -156,9 +142,30 @@ def without_numbers(of: Any) -> Any:
     return of
 
 
-def _below(key: Any, free: Set[Path]) -> Set[Path]:
-    """The paths of `free` that begin with `key`, without it."""
-    return frozenset(path[1:] for path in free if path and path[0] == key) if free else free
+_NO_PATHS: Set[Path] = frozenset()
+
+
+def _below(free: Set[Path]) -> dict[Any, Set[Path]]:
+    """By their first key, the paths of `free` without it. Keys are looked up, not compared: ``==`` of a tensor, or of
+    an object of the program, may be anything."""
+    below: dict[Any, set[Path]] = {}
+    for path in free:
+        if path:
+            below.setdefault(path[0], set()).add(path[1:])
+    return below  # type: ignore[return-value]
+
+
+def are_same_keys(keys: Iterable[Any], before: tuple[Any, ...]) -> bool:
+    """Whether these are the very keys of before, or plain ones of the same value; no ``==`` of a program's runs."""
+    now = tuple(keys)
+    return len(now) == len(before) and all(map(_is_same_key, now, before))
+
+
+def _is_same_key(one: Any, other: Any) -> bool:
+    return one is other or (type(one) in _EXACT_BY_EQUALITY and type(one) is type(other) and one == other)
+
+
+_EXACT_BY_EQUALITY = frozenset({str, int, bool, bytes})  # where equal values of one class are the same value
 
 
 # What Python writes into namespaces by itself: when it warns, when it runs text.

@@ -14,7 +14,7 @@ from ..common.effect_lines import with_lines
 from ..common.pytree import Path
 from .class_members import users_classes
 from .sources import Source
-from .states import state
+from .states import are_same_keys, state
 from .value_kinds import MUTABLE, own_attributes
 
 
@@ -97,7 +97,7 @@ def others_in(fact: ValueGuard) -> Callable[[], bool]:
 
     def same() -> bool:
         now = source.now()
-        if type(now) is not kind or len(now) != count or (keys is not None and tuple(now) != keys):
+        if type(now) is not kind or len(now) != count or (keys is not None and not are_same_keys(now, keys)):
             return False
         return all(now[key] is item for key, item in others)
 

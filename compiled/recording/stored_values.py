@@ -20,10 +20,10 @@ from ...compiler.graph import Graph, topological
 from ...tensors.tensor import Tensor
 from ...tracing.stored_places import stored_places
 from ..common.classes import is_a
+from ..common.exactness import Same
 from ..common.pytree import containers, leaves
 from ..guards.environment import Environment
 from ..guards.sources import AttributeCount, Source
-from ..guards.states import Same
 from ..guards.value_guard import ValueGuard
 from ..symbolic.number import KINDS
 from .replaceable import is_made_of_tensors, is_of_module, is_replaceable, replaced_items

@@ -99,7 +99,7 @@ def _has_plain_keys(skeleton: Any) -> bool:
     kind, children = skeleton
     if kind not in DICTS:
         return issubclass(kind, (list, tuple)) and all(map(_has_plain_keys, children))
-    return all(type(key) in _PLAIN_KEYS and _has_plain_keys(child) for (_, key), child in children)
+    return all(kind in _PLAIN_KEYS and _has_plain_keys(child) for (kind, _), child in children)
 
 
 class _Unpacking:
