@@ -1,5 +1,6 @@
-"""Dicts by tensors, parameters, modules and other objects, in variables, attributes and arguments of compiled functions:
-keys are found as Python finds them, and no ``==`` of a tensor or of an object of the program runs to guard them."""
+"""Dicts by tensors, parameters, modules and other objects, in variables, attributes and arguments of compiled
+functions: keys are found as Python finds them, and no ``==`` of a tensor or of an object of the program runs to guard
+them."""
 
 import contextlib
 import dataclasses
