@@ -16,7 +16,7 @@ from ..tracing.watch import Entries
 from .complex_parameters import interleaved
 from .line_search import Point, strong_wolfe
 from .optimizer import Optimizer, ParamsT
-from .options import check_at_least_zero
+from .options import check_at_least_zero, require_options
 
 CURVATURE = 1e-10  # a pair of differences with less of it is not remembered
 
@@ -84,6 +84,8 @@ class LBFGS(Optimizer):
     (20.0, True)
     """
 
+    reads = frozenset("lr max_iter max_eval tolerance_grad tolerance_change history_size line_search_fn".split())
+
     def __init__(
         self,
         params: ParamsT,
@@ -107,6 +109,7 @@ class LBFGS(Optimizer):
         """Minimise what `closure` computes; returns the loss before."""
         if len(self.param_groups) != 1:
             raise AssertionError(f"Expected exactly one param_group, but got {len(self.param_groups)}")
+        require_options(self.param_groups[0], self.reads)
         with no_grad():
             return within_errstate(_Run(self, enable_grad()(closure)).minimise)
 
