@@ -68,8 +68,8 @@ def add_options(group: dict[str, Any], later: Mapping[str, Any]) -> None:
 
 def require_options(group: dict[str, Any], names: Set[str]) -> None:
     """KeyError for a group that lacks one of these, as a loaded one may."""
-    for key in names - dict.keys(group):
-        raise KeyError(key)
+    if not dict.keys(group) >= names:
+        raise KeyError(min(names - dict.keys(group)))
     if watcher() is not None:
         for key in sorted(names):
             declare_read(f"whether {key!r} is there", EntryRead.of(group, key, dict.__contains__, group, key))
