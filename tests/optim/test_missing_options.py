@@ -58,9 +58,9 @@ def test_the_table_has_every_optimizer():
     assert kinds - {"Optimizer"} == set(ADDED) and all(set(ADDED[name]) < set(options(name)) for name in ADDED)
 
 
-@pytest.mark.parametrize("key", sorted({key for name in ADDED for key in options(name)}))
-def test_an_option_that_is_missing(key):
-    for name in [name for name in ADDED if key in options(name)]:
+def test_an_option_that_is_missing():
+    """Each of each optimizer, in one test: all of it is fast."""
+    for name, key in [(name, key) for name in ADDED for key in options(name)]:
         optimizer = made(name)
         advance(optimizer)
         optimizer.load_state_dict(without(optimizer, key))
@@ -75,7 +75,7 @@ def test_an_option_that_is_missing(key):
         before = group["params"][0].tolist()
         with pytest.raises(KeyError, match=key):
             advance(optimizer)
-        assert group["params"][0].tolist() == before
+        assert group["params"][0].tolist() == before, (name, key)
 
 
 @pytest.mark.parametrize("key", ["lr", "dampening", "weight_decay", "betas", "eps"])
