@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
@@ -147,8 +148,8 @@ class saved_tensors_hooks:
                 block.put_back()
                 self._open = self._open[:-1]
 
-    def __del__(self) -> None:
-        if self._open and packing is not None and packing.hooks is self._open[-1].within:  # None as Python ends
+    def __del__(self, is_ending: Callable[[], bool] = sys.is_finalizing) -> None:
+        if self._open and not is_ending() and packing.hooks is self._open[-1].within:
             self._open[0].put_back()
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import sys
 import threading
-import warnings
 from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import Any, TypeVar
@@ -16,6 +15,7 @@ from ..tape.grad_mode import is_grad_enabled
 from ..tape.reverse import backward
 from ..tensors.tensor import EAGER
 from ..tracing.tracebacks import boundary, fold
+from ..tracing.user_warning import warn_at_user
 from ..tracing.watch import A_PASS, AT_ONCE, local, served, set_server
 from .common.budget import Budget
 from .common.callables import owner_of
@@ -323,10 +323,9 @@ def _is_observed() -> bool:
     """True, with a warning, if another thread of the program could see results that are pending."""
     if threads_are_absent():
         return False
-    warnings.warn(
+    warn_at_user(
         "tg.deferred() with another thread of the program alive: the block runs in eager mode, since that thread may "
         "look at tensors at any time. Enter the block before threads are started, or after they have ended.",
         RuntimeWarning,
-        stacklevel=3,
     )
     return True

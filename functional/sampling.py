@@ -29,7 +29,7 @@ _PROMPT = ">>>"
 
 
 def _leaf(value: Any, requires_grad: bool) -> Any:
-    return value.requires_grad_() if requires_grad else value
+    return value._begin_as_leaf() if requires_grad else value
 
 
 def _sampler(name: str, draw: Callable[..., Any], what: str) -> Callable[..., Tensor]:

@@ -53,7 +53,8 @@ def expose(array: np.ndarray) -> None:
     if owner == id(FOREIGN):
         _exposed[owner] = weakref.ref(_ALWAYS)
     else:
-        _exposed[owner] = weakref.ref(last, lambda _: _exposed.pop(owner, None))
+        forget = _exposed.pop
+        _exposed[owner] = weakref.ref(last, lambda _: forget(owner, None))
 
 
 def tell_reader(buffer: Buffer) -> None:

@@ -24,6 +24,8 @@ class Adadelta(Elementwise):
     [0.2929, 0.2929]
     """
 
+    reads = frozenset("lr rho eps weight_decay".split())
+    later_options = {"foreach": None, "maximize": False, "differentiable": False, "capturable": False}
     per_parameter = {"step": True, "square_avg": True, "acc_delta": True}
 
     def __init__(

@@ -37,6 +37,8 @@ class Adafactor(Optimizer):
     """
 
     updates_parts = False
+    reads = frozenset("lr beta2_decay eps d weight_decay maximize".split())
+    later_options = {"foreach": None}
     per_parameter = {"step": False, "row_var": False, "col_var": False, "variance": False}
 
     def __init__(

@@ -33,6 +33,8 @@ class Adagrad(Elementwise):
     [0.5, 0.5]
     """
 
+    reads = frozenset("lr lr_decay eps weight_decay".split())
+    later_options = {"foreach": None, "maximize": False, "differentiable": False, "fused": None}
     per_parameter = {"step": True, "sum": True}
     takes_sparse = True
 

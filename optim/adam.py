@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from ..ops.arithmetic import maximum
 from ..ops.elementary import sqrt
 from ..tensors.tensor import Tensor
@@ -37,6 +40,11 @@ class Adam(Optimizer):
     """
 
     refusal = "Adam does not support sparse gradients, please consider SparseAdam instead"
+    reads = frozenset("lr betas eps weight_decay".split())
+    later_options = {
+        "amsgrad": False, "maximize": False, "foreach": None, "capturable": False,
+        "differentiable": False, "decoupled_weight_decay": False, "fused": None,
+    }  # fmt: skip
     per_parameter = {"step": True, "exp_avg": True, "exp_avg_sq": True, "max_exp_avg_sq": "amsgrad"}
 
     def __init__(
@@ -141,3 +149,8 @@ class AdamW(Adam):
             fused=fused,
             decoupled_weight_decay=True,
         )
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        super().__setstate__(state)
+        for group in self.param_groups:
+            group["decoupled_weight_decay"] = True  # what is loaded may be Adam's

@@ -24,6 +24,8 @@ class Adamax(Elementwise):
     [0.5, 0.5]
     """
 
+    reads = frozenset("lr betas eps weight_decay".split())
+    later_options = {"foreach": None, "maximize": False, "differentiable": False, "capturable": False}
     per_parameter = {"step": True, "exp_avg": True, "exp_inf": True}
 
     def __init__(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import weakref
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence, Set
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -127,7 +127,7 @@ def _call_of(optimizer: Any) -> tuple[StepCall | None, KnownStep | None]:
     numbers: list[Tensor] = []
     try:
         made = _made(optimizer)
-        groups = tuple([_options(group, numbers) for group in optimizer.param_groups])
+        groups = tuple([_options(group, numbers, optimizer.reads) for group in optimizer.param_groups])
     except _Unlike:
         return None, None
     members = tuple([(each.group, tuple(dict.keys(each.state))) for each in made.members])
@@ -135,9 +135,9 @@ def _call_of(optimizer: Any) -> tuple[StepCall | None, KnownStep | None]:
     return known.call([each.gradient for each in made.members]), known
 
 
-def _options(group: Any, numbers: list[Tensor]) -> tuple[tuple[str, Hashable], ...]:
+def _options(group: Any, numbers: list[Tensor], reads: Set[str]) -> tuple[tuple[str, Hashable], ...]:
     """A group's options by name; those that are numbers other than 0 go to `numbers`."""
-    if dict.get(group, "capturable"):
+    if dict.get(group, "capturable") or not reads <= dict.keys(group):
         raise _Unlike
     return tuple([(name, _option(value, numbers)) for name, value in dict.items(group) if name != "params"])
 

@@ -30,6 +30,8 @@ class ASGD(Elementwise):
     """
 
     captured = "params, mus, etas, and state_steps"
+    reads = frozenset("lr lambd alpha t0 weight_decay".split())
+    later_options = {"foreach": None, "maximize": False, "differentiable": False, "capturable": False}
     per_parameter = {"step": True, "eta": True, "mu": True, "ax": True}
     scalars = frozenset({"step", "eta", "mu"})
 

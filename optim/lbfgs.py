@@ -14,9 +14,10 @@ from ..tape.grad_mode import enable_grad, no_grad
 from ..tensors.tensor import Tensor, make
 from ..tracing.watch import Entries
 from .complex_parameters import interleaved
+from .flat_parameters import FlatParameters
 from .line_search import Point, strong_wolfe
 from .optimizer import Optimizer, ParamsT
-from .options import check_at_least_zero
+from .options import check_at_least_zero, require_options
 
 CURVATURE = 1e-10  # a pair of differences with less of it is not remembered
 
@@ -60,7 +61,7 @@ class _Memory:
         return q
 
 
-class LBFGS(Optimizer):
+class LBFGS(FlatParameters, Optimizer):
     """A quasi-Newton method: each `step(closure)` makes up to `max_iter` iterations, of up to `max_eval` evaluations.
 
     The parameters may have any shapes; the last `history_size` steps and differences of gradients are kept, each as one
@@ -84,6 +85,8 @@ class LBFGS(Optimizer):
     (20.0, True)
     """
 
+    reads = frozenset("lr max_iter max_eval tolerance_grad tolerance_change history_size line_search_fn".split())
+
     def __init__(
         self,
         params: ParamsT,
@@ -102,19 +105,28 @@ class LBFGS(Optimizer):
         super().__init__(params, {**options, "history_size": history_size, "line_search_fn": line_search_fn})
         if len(self.param_groups) != 1:
             raise ValueError("LBFGS doesn't support per-parameter options (parameter groups)")
+        self._params: list[Tensor] = self.param_groups[0]["params"]
+        self._numel_cache: int | None = None
 
     def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]
         """Minimise what `closure` computes; returns the loss before."""
         if len(self.param_groups) != 1:
             raise AssertionError(f"Expected exactly one param_group, but got {len(self.param_groups)}")
+        require_options(self.param_groups[0], self.reads)
         with no_grad():
             return within_errstate(_Run(self, enable_grad()(closure)).minimise)
+
+
+#: What a subclass may override for the step of its base.
+_HELPERS = ("_gather_flat_grad", "_add_grad", "_clone_param", "_set_param", "_directional_evaluate")
 
 
 class _Run:
     """One call of `LBFGS.step`."""
 
     def __init__(self, optimizer: LBFGS, closure: Callable[[], Any]) -> None:
+        self.optimizer, kind = optimizer, type(optimizer)
+        self.own = {name for name in _HELPERS if getattr(kind, name) is not getattr(FlatParameters, name)}
         self.group = optimizer.param_groups[0]
         self.params: list[Tensor] = self.group["params"]
         self.state: Entries = optimizer.state[self.params[0]]
@@ -170,29 +182,38 @@ class _Run:
         """Where the step along ``memory.d`` leads, of a length that the line search finds."""
         group = self.group
         if group["line_search_fn"] is None:
-            self._move(float(memory.t) * memory.d)
+            self._move(memory.t, memory.d)
             if turn == group["max_iter"]:
                 return start  # its gradient is not asked for any more
             self.evaluations += 1
             return self._point(memory.t, self.closure())
         if group["line_search_fn"] != "strong_wolfe":
             raise RuntimeError("only 'strong_wolfe' is supported")
+        evaluate = self._evaluation(memory.d)
+        limit = group["max_eval"] - self.evaluations
+        found = strong_wolfe(evaluate, start, memory.t, memory.d, group["tolerance_change"], limit)
+        self._move(found.t, memory.d)
+        if found.t != memory.t:
+            memory.t = start.gradient.dtype.type(found.t) if found.t else 0
+        return found
+
+    def _evaluation(self, direction: np.ndarray) -> Callable[[Any], Point]:
+        """What the line search asks: loss and gradient so far along the direction from here."""
         origin = [self._numbers(p).copy() for p in self.params]
+        kept = self.optimizer._clone_param() if self.own else []
 
         def evaluate(t: Any) -> Point:
             self.evaluations += 1
-            self._move(t * memory.d)
-            found = self._point(t, self.closure(), memory.d)
+            if self.own:
+                loss, gradient = self.optimizer._directional_evaluate(self.closure, kept, t, make(direction.copy()))
+                return _found(t, loss, self._numbers(gradient), direction)
+            self._move(t, direction)
+            found = self._point(t, self.closure(), direction)
             for p, numbers in zip(self.params, origin, strict=True):
                 eager().write(p, eager().literal(numbers))
             return found
 
-        limit = group["max_eval"] - self.evaluations
-        found = strong_wolfe(evaluate, start, memory.t, memory.d, group["tolerance_change"], limit)
-        self._move(float(found.t) * memory.d)
-        if found.t != memory.t:
-            memory.t = start.gradient.dtype.type(found.t) if found.t else 0
-        return found
+        return evaluate
 
     def _is_done(self, memory: _Memory, here: Point, turn: int) -> bool:
         group = self.group
@@ -210,15 +231,19 @@ class _Run:
     # ------------------------------------------------------------------------------------- parameters as one vector
 
     def _point(self, t: Any, loss: Any, direction: np.ndarray | None = None) -> Point:
+        if "_gather_flat_grad" in self.own:
+            return _found(t, loss, self._numbers(self.optimizer._gather_flat_grad()), direction)
         parts = [
             interleaved(np.zeros(p.ndarray.size, p.ndarray.dtype) if p.grad is None else self._numbers(_dense(p.grad)))
             for p in self.params
         ]
-        gradient = np.concatenate(parts)
-        return Point(t, float(loss), gradient, None if direction is None else gradient.dot(direction))
+        return _found(t, loss, np.concatenate(parts), direction)
 
-    def _move(self, change: np.ndarray) -> None:
-        start = 0
+    def _move(self, t: Any, direction: np.ndarray) -> None:
+        if "_add_grad" in self.own:
+            self.optimizer._add_grad(float(t), make(direction.copy()))
+            return
+        change, start = float(t) * direction, 0
         for p in self.params:
             numbers = self._numbers(p)
             flat = interleaved(numbers)
@@ -231,6 +256,10 @@ class _Run:
 
 
 # -------------------------------------------------------------------------------------------------------------- state
+
+
+def _found(t: Any, loss: Any, gradient: np.ndarray, direction: np.ndarray | None) -> Point:
+    return Point(t, float(loss), gradient, None if direction is None else gradient.dot(direction))
 
 
 def _loaded(state: Entries) -> _Memory:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import numbers
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from operator import methodcaller
 from typing import Any
 
@@ -15,8 +15,8 @@ from ..ops.array import eager
 from ..ops.pointwise import cast
 from ..tensors.foreign.values import as_own
 from ..tensors.tensor import Tensor, make
-from ..tracing.watch import Entries, changes, forbid
-from .state import scalar_state
+from ..tracing.watch import Entries, WatchedList, changes, forbid
+from .state import State, as_entries, scalar_state
 
 Groups = Sequence[Mapping[str, Any]]
 
@@ -38,8 +38,66 @@ def packed(optimizer: Any) -> dict[str, Any]:
     return {"state": state, "param_groups": [{**o, "params": m} for o, m in zip(options, members, strict=True)]}
 
 
-def loaded_groups(groups: Groups, saved: Any, defaults: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The options of the saved groups, copied; ValueError if they are no options for these groups."""
+class LoadedGroups(WatchedList):
+    """Groups as an optimizer's ``__setstate__`` gets them from `load_state_dict`: its own ones can take them over."""
+
+    def __init__(self, own: WatchedList, options: Iterable[dict[str, Any]]) -> None:
+        super().__init__(map(as_entries, options))
+        self._own = own
+
+    def taken_over(self) -> WatchedList:
+        """The optimizer's own groups, the same objects, with these options: what has read them finds the new ones."""
+        for group, options in zip(self._own, self, strict=True):
+            set_options(group, options)
+        return self._own
+
+
+class _Before:
+    """An optimizer as it was before its ``__setstate__``, which may be the program's, and raise anything."""
+
+    def __init__(self, optimizer: Any) -> None:
+        self._attributes, self._of = dict(optimizer.__dict__), optimizer
+        self._options = [(group, dict(dict.items(group))) for group in optimizer.param_groups]
+
+    def put_back(self) -> None:
+        """Give it all attributes and options that it had."""
+        attributes = self._of.__dict__
+        attributes.update(self._attributes)
+        for name in attributes.keys() - self._attributes.keys():
+            del attributes[name]
+        for group, options in self._options:
+            dict.clear(group)
+            dict.update(group, options)
+        changes.options += 1
+
+
+def load(optimizer: Any, state_dict: Mapping[str, Any]) -> None:
+    """`Optimizer.load_state_dict` but for the hooks: all is taken over by ``__setstate__``, or nothing changes."""
+    saved = state_dict["param_groups"]
+    groups = LoadedGroups(optimizer.param_groups, _loaded_groups(optimizer, saved))
+    state = State()
+    for parameter, entry in _loaded_state(optimizer, saved, state_dict["state"]):
+        state[parameter] = entry
+    before = _Before(optimizer)
+    try:
+        optimizer.__setstate__({"state": state, "param_groups": groups})
+    except BaseException:
+        before.put_back()
+        raise
+    finally:
+        changes.count += 1
+
+
+def _steps_like_the_librarys(optimizer: Any) -> bool:
+    """Whether no program has defined what a step of this class does, and with it what options and state may be."""
+    kind = type(optimizer)
+    return all(getattr(f, "__module__", "").startswith(__package__) for f in (kind.step, kind.update, kind._step_group))
+
+
+def _loaded_groups(optimizer: Any, saved: Any) -> list[dict[str, Any]]:
+    """The options of the saved groups, copied; ValueError for another number of groups or of parameters in one, and for
+    options that a step of the library's own could only fail with."""
+    groups: Groups = optimizer.param_groups
     if not isinstance(saved, (list, tuple)) or not all(isinstance(group, Mapping) for group in saved):
         raise ValueError("loaded state dict has no list of dicts as its param_groups; pass what state_dict() gave")
     if len(saved) != len(groups):
@@ -51,22 +109,25 @@ def loaded_groups(groups: Groups, saved: Any, defaults: Mapping[str, Any]) -> li
         raise ValueError(
             "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
         )
+    checked = optimizer.reads | optimizer.later_options.keys() if _steps_like_the_librarys(optimizer) else ()
     for index, group in enumerate(saved):
-        for key, default in defaults.items():
-            _check_option(f"param_groups[{index}][{key!r}]", group, key, default)
-    return [_loaded_options(own, group, defaults) for own, group in zip(groups, saved, strict=True)]
+        for key in checked:
+            if key in group and key in optimizer.defaults:
+                _check_option(f"param_groups[{index}][{key!r}]", group[key], optimizer.defaults[key])
+    copied = copy.deepcopy([{key: None if key == "params" else value for key, value in g.items()} for g in saved])
+    return [_loaded_options(own, group) for own, group in zip(groups, copied, strict=True)]
 
 
-def _loaded_options(own: Mapping[str, Any], saved: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """What a group holds after loading, in this order: its parameters, what is saved, and defaults that are not."""
-    params: Any = own["params"]
-    loaded = {key: params if key == "params" else copy.deepcopy(value) for key, value in saved.items()}
-    kept = {key: value for key, value in own.items() if key in defaults or key == "param_names"}
-    return {**loaded, **{key: value for key, value in kept.items() if key not in loaded}}
+def _loaded_options(own: Mapping[str, Any], saved: Mapping[str, Any]) -> dict[str, Any]:
+    """What a group holds after loading: what is saved, in that order, with its own parameters; names of these, if no
+    others are saved."""
+    names = {key: own[key] for key in ("param_names",) if key in own and key not in saved}
+    return {**saved, "params": own["params"], **names}
 
 
 def set_options(group: Entries, options: dict[str, Any]) -> None:
     """Make these the entries of a group, in their order."""
+    options = dict(dict.items(options))
     if list(dict.keys(group)) == list(options):
         group.update(options)
         return
@@ -77,20 +138,15 @@ def set_options(group: Entries, options: dict[str, Any]) -> None:
     changes.options += 1
 
 
-def _check_option(where: str, group: Mapping[str, Any], key: str, default: Any) -> None:
-    """An option has the kind that the optimizer's own has; flags, which came with later versions, may be missing."""
-    needed = _is_number(default) or (isinstance(default, tuple) and all(map(_is_number, default)))
-    if key not in group:
-        if needed:
-            raise ValueError(f"loaded state dict has no {where}; pass what state_dict() of the same optimizer gave")
-        return
-    value, fits = group[key], True
-    if needed and isinstance(default, tuple):
+def _check_option(where: str, value: Any, default: Any) -> None:
+    """An option has the kind that the optimizer's own has."""
+    fits = True
+    if isinstance(default, tuple) and all(map(_is_number, default)):
         fits = isinstance(value, (tuple, list)) and len(value) == len(default) and all(map(_is_number, value))
-    elif needed:
-        fits = _is_number(value)
+    elif _is_number(default):
+        fits = _is_number(value) or isinstance(value, (bool, np.bool_))
     elif isinstance(default, bool):
-        fits = value is None or isinstance(value, (bool, int, np.bool_))
+        fits = value is None or isinstance(value, (bool, np.bool_)) or (_is_number(value) and np.ndim(value) == 0)
     if not fits:
         raise ValueError(f"loaded state dict has {_described(value)} as {where}, where {default!r} is the default")
 
@@ -107,29 +163,34 @@ def _described(value: Any) -> str:
     return f"{value!r} ({type(value).__name__})" if isinstance(value, (str, int, float)) else type(value).__name__
 
 
-def loaded_state(optimizer: Any, saved_groups: Any, saved: Any) -> Iterator[tuple[Any, Any]]:
+def _loaded_state(optimizer: Any, saved_groups: Any, saved: Any) -> Iterator[tuple[Any, Any]]:
     """(parameter, state) of what is saved; ValueError for a state that is none of such a parameter.
 
-    The optimizer says what an entry that is not empty holds (`per_parameter`, `scalars`, `shape_of`).
+    The optimizer says what an entry that is not empty holds (`per_parameter`, `scalars`, `shape_of`). What it lacks is
+    missed by the next step, as in PyTorch; a number that becomes a tensor is missed here, with KeyError.
     """
     if not isinstance(saved, Mapping):
         raise ValueError(f"loaded state dict has a {type(saved).__name__} as its state, not a dict")
     groups = optimizer.param_groups
     names = (name for group in saved_groups for name in group["params"])
-    places = ((p, old) for group, old in zip(groups, saved_groups, strict=True) for p in group["params"])
+    places = (p for group in groups for p in group["params"])
     by_name = dict(zip(names, places, strict=True))
+    is_checked = _steps_like_the_librarys(optimizer)
+    scalars = frozenset() if optimizer.keeps_numbers else optimizer.scalars & optimizer.per_parameter.keys()
     for name, entry in saved.items():
         if name not in by_name:
             yield name, copy.deepcopy(entry)  # as in PyTorch: state that belongs to no parameter is kept as it is
             continue
-        p, options = by_name[name]
+        p = by_name[name]
         where = f"the state of parameter {name}"
         if not isinstance(entry, Mapping):
             raise ValueError(f"loaded state dict has a {type(entry).__name__} as {where}, not a dict")
         if entry:
             entry = {key: _own(value) for key, value in entry.items()}
-            _check_entry(where, entry, p, options, optimizer)
-        scalars = () if optimizer.keeps_numbers else optimizer.scalars
+            if scalars - entry.keys():
+                raise KeyError(min(scalars - entry.keys()))
+            if is_checked:
+                _check_entry(where, entry, p, optimizer)
         yield p, Entries({key: _converted(value, p, key, scalars) for key, value in entry.items()})
 
 
@@ -139,13 +200,12 @@ def _own(value: Any) -> Any:
     return own if own is value else make(eager().peek(own).copy())
 
 
-def _check_entry(where: str, entry: Mapping[str, Any], p: Tensor, options: Mapping[str, Any], optimizer: Any) -> None:
+def _check_entry(where: str, entry: Mapping[str, Any], p: Tensor, optimizer: Any) -> None:
     for key, when in optimizer.per_parameter.items():
-        shape = optimizer.shape_of(key, p)
         if key not in entry:
-            if options.get(when) if isinstance(when, str) else when:
-                raise ValueError(f"loaded state dict has no {key!r} in {where}; it has {sorted(map(str, entry))}")
-        elif key in optimizer.scalars:
+            continue
+        shape = optimizer.shape_of(key, p)
+        if key in optimizer.scalars:
             _check_number(where, key, entry[key])
         elif not isinstance(entry[key], Tensor):
             if entry[key] is not None or when is not False:
@@ -168,7 +228,7 @@ def _check_number(where: str, key: str, number: Any) -> None:
         )
 
 
-def _converted(value: Any, p: Tensor, key: Any = None, scalars: Container[str] = ("step",)) -> Any:
+def _converted(value: Any, p: Tensor, key: Any = None, scalars: Container[str] = ()) -> Any:
     """`value` as state: tensors themselves where they have the parameter's type (any, for the count of steps)."""
     if isinstance(value, Tensor):
         if key == "step":

@@ -29,6 +29,11 @@ class NAdam(Elementwise):
     """
 
     captured = "params, mu_products and state_steps"
+    reads = frozenset("lr betas eps weight_decay momentum_decay".split())
+    later_options = {
+        "maximize": False, "foreach": None, "capturable": False,
+        "differentiable": False, "decoupled_weight_decay": False,
+    }  # fmt: skip
     per_parameter = {"step": True, "mu_product": True, "exp_avg": True, "exp_avg_sq": True}
     scalars = frozenset({"step", "mu_product"})
 

@@ -30,8 +30,8 @@ from .declared import OPTIMIZER
 from .groups import members_of
 from .hooks import StepHooks, register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 from .in_numpy import Form, form_of
-from .loading import loaded_groups, loaded_state, packed, set_options
-from .options import Options, check_capturable, check_fused_parameter
+from .loading import LoadedGroups, load, packed
+from .options import Options, add_options, check_capturable, check_fused_parameter, require_options
 from .sparse_rows import has_sparse_gradients, without_places
 from .state import State, as_groups, as_state, complete, entry_of, filled_like, is_needed, makes_state, scalar_state
 
@@ -100,6 +100,9 @@ class Optimizer(StepHooks, StepsAsCalls):
     #: What a parameter's state holds: always (True), perhaps (False), by option.
     per_parameter: Mapping[str, bool | str] = {}
     state_option: str | None = None  # the option without which there is no state at all
+    #: Options that each step reads, and those that came with later versions: groups without these get them when loaded.
+    reads: frozenset[str] = frozenset()
+    later_options: Mapping[str, Any] = {}
     captured = "params and state_steps"  # what `capturable` would have on a device, in the words of PyTorch's error
     #: Which of these are numbers, 0-d tensors (`scalar_state`); the others have the parameter's shape.
     scalars: frozenset[str] = frozenset({"step"})
@@ -137,13 +140,17 @@ class Optimizer(StepHooks, StepsAsCalls):
             self.add_param_group(group)
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        """Take what a pickle holds, one of PyTorch's class of that name, too."""
+        """Take what a pickle holds, one of PyTorch's class of that name, too, or what `load_state_dict` has read."""
         kept = dict(state)
         if "state" in kept:
             kept["state"] = as_state(kept["state"])
         if "param_groups" in kept:
-            kept["param_groups"] = as_groups(kept["param_groups"])
-        super().__setstate__({"_opt_called": False, "_recorded": False, **kept})
+            groups = kept["param_groups"]
+            kept["param_groups"] = groups.taken_over() if isinstance(groups, LoadedGroups) else as_groups(groups)
+        marks = {} if "_opt_called" in self.__dict__ else {"_opt_called": False, "_recorded": False}
+        super().__setstate__({**marks, **kept})
+        for group in self.__dict__.get("param_groups", ()):
+            add_options(group, self.later_options)
 
     # What schedulers ask for: whether step() was called since the first of them was made, and whether it still is the
     # one of that time. A replayed step does not come by here, so one that was recorded counts as called.
@@ -301,6 +308,7 @@ class Optimizer(StepHooks, StepsAsCalls):
     def _step_group(self, group: Entries, index: int) -> None:
         members = EntryRead.of(group, "params", lambda: tuple(map(id, _parameters_of(group))))
         declare_read(f"param_groups[{index}]['params']", members)
+        require_options(group, self.reads)
         options = Options(group, index)
         plain = watcher() is None and not switch.stack and not self.defaults.get("differentiable")
         in_numpy = form_of(self.update) if plain else None
@@ -355,22 +363,15 @@ class Optimizer(StepHooks, StepsAsCalls):
         """Take over what ``state_dict()`` gave here or in PyTorch (with its tensors or numpy's), or change nothing.
 
         Tensors become the state themselves, converted where the parameters have another type: the next step writes to
-        them (give a deepcopy to keep what was saved). A `step` may be a number. ValueError for groups or state that do
-        not fit. Difference: PyTorch looks at the groups' sizes only, and fails at the next step.
+        them (give a deepcopy to keep what was saved). A `step` may be a number. ``__setstate__`` gets both, and adds
+        options that were not there when the state was saved; a step raises KeyError for one that it misses.
+
+        ValueError for groups of other sizes. Difference: ValueError also for options and state of another kind or shape
+        than the steps of the library's own optimizers can take; PyTorch fails at the next step.
         """
         if not isinstance(state_dict, Mapping):
             raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
-        self.with_load_hooks(self._load_state_dict, state_dict)
-
-    def _load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        saved = state_dict["param_groups"]
-        groups = loaded_groups(self.param_groups, saved, self.defaults)
-        state = State()
-        for parameter, entry in loaded_state(self, saved, state_dict["state"]):
-            state[parameter] = entry
-        self.state = state
-        for group, options in zip(self.param_groups, groups, strict=True):
-            set_options(group, options)
+        self.with_load_hooks(functools.partial(load, self), state_dict)
 
     def __repr__(self) -> str:
         lines = [f"{type(self).__name__} ("]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any
 
 from ..tensors.tensor import Tensor
 from ..tracing.entries import EntryRead
-from ..tracing.watch import declare_number, declare_read
+from ..tracing.watch import declare_number, declare_read, watcher
 
 
 class Options:
@@ -57,6 +57,22 @@ def _tensor_of(group: dict[str, Any], key: str, item: int | None) -> Tensor | No
 def _is_zero(group: dict[str, Any], key: str) -> bool:
     value = dict.get(group, key)
     return not (isinstance(value, Tensor) or value != 0)
+
+
+def add_options(group: dict[str, Any], later: Mapping[str, Any]) -> None:
+    """Give a group those of the options that it does not have."""
+    for key, value in later.items():
+        if not dict.__contains__(group, key):
+            group[key] = value
+
+
+def require_options(group: dict[str, Any], names: Set[str]) -> None:
+    """KeyError for a group that lacks one of these, as a loaded one may."""
+    if not dict.keys(group) >= names:
+        raise KeyError(min(names - dict.keys(group)))
+    if watcher() is not None:
+        for key in sorted(names):
+            declare_read(f"whether {key!r} is there", EntryRead.of(group, key, dict.__contains__, group, key))
 
 
 def check_fused(fused: bool | None, foreach: bool | None, differentiable: bool) -> None:

@@ -25,6 +25,11 @@ class RAdam(Elementwise):
     [0.5, 0.5]
     """
 
+    reads = frozenset("lr betas eps weight_decay".split())
+    later_options = {
+        "foreach": None, "maximize": False, "differentiable": False,
+        "decoupled_weight_decay": False, "capturable": False,
+    }  # fmt: skip
     per_parameter = {"step": True, "exp_avg": True, "exp_avg_sq": True}
 
     def __init__(

@@ -24,6 +24,11 @@ class RMSprop(Elementwise):
     [0.800000011920929, 0.800000011920929]
     """
 
+    reads = frozenset("lr alpha eps weight_decay".split())
+    later_options = {
+        "momentum": 0, "centered": False, "foreach": None,
+        "maximize": False, "differentiable": False, "capturable": False,
+    }  # fmt: skip
     per_parameter = {"step": True, "square_avg": True, "momentum_buffer": "momentum", "grad_avg": "centered"}
 
     def __init__(

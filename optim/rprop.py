@@ -28,6 +28,8 @@ class Rprop(Elementwise):
     [0.75, 0.75]
     """
 
+    reads = frozenset("etas step_sizes".split())
+    later_options = {"foreach": None, "maximize": False, "differentiable": False, "capturable": False}
     per_parameter = {"step": True, "prev": True, "step_size": True}
 
     def __init__(

@@ -38,6 +38,8 @@ class SGD(Optimizer):
     [0.375, 0.375]
     """
 
+    reads = frozenset("lr momentum dampening weight_decay".split())
+    later_options = {"nesterov": False, "maximize": False, "foreach": None, "differentiable": False, "fused": False}
     per_parameter = {"momentum_buffer": False}
     state_option = "momentum"
     takes_sparse = True

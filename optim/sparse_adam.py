@@ -30,6 +30,7 @@ class SparseAdam(Optimizer):
     [[0.0], [-0.5], [0.0]]
     """
 
+    reads = frozenset("lr betas eps".split())
     per_parameter = {"step": True, "exp_avg": True, "exp_avg_sq": True}
     takes_sparse = True
     keeps_numbers = True

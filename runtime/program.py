@@ -59,7 +59,7 @@ def load(path: str | os.PathLike[str], stands_at: str | None = None) -> Program:
     threads.attach(library, ffi)
     try:
         # With the last reference to the function its library goes: five mappings and 30 kB for each.
-        return Program(path, ffi.gc(library.tracegrad_step, functools.partial(_close, library)))
+        return Program(path, ffi.gc(library.tracegrad_step, functools.partial(_close, ffi.dlclose, library)))
     except ffi.error as error:
         remedy = "define `int tracegrad_step(void *const *slots)` with default visibility"
         raise LoadFailed(three_parts("the library has no function tracegrad_step", printable(path), remedy)) from error
@@ -97,8 +97,9 @@ def _opened(path: Path, stands_at: str, mode: int) -> Any:
         raise LoadFailed(three_parts(what, printable(path), remedy)) from error
 
 
-def _close(library: Any, function: Any) -> None:
-    ffi.dlclose(library)
+def _close(dlclose: Callable[[Any], None], library: Any, function: Any) -> None:
+    """Without globals, which are gone where a traceback has kept the function until Python ends."""
+    dlclose(library)
 
 
 class SlotTable:

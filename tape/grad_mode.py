@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
@@ -76,8 +77,8 @@ class _GradMode:
         self._change = -1
         self._before.pop()
 
-    def __del__(self) -> None:
-        if switches is not None and self._change == switches.change:  # None as Python ends
+    def __del__(self, is_ending: Callable[[], bool] = sys.is_finalizing) -> None:
+        if not is_ending() and self._change == switches.change:
             _set(*self._before[0])
 
     def _inference(self) -> bool:

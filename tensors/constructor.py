@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
 
 from ..ops.array import eager
-from ..ops.types import get_default_dtype
+from ..ops.types import DType, get_default_dtype
 from .device import require_cpu
 from .foreign.arrays import refuse_layout
 from .overriding import forbid_in_recording
@@ -15,6 +16,15 @@ from .size import Size
 from .subclass import alias_of, in_class
 
 S = TypeVar("S")  # a class of tensors, as editors see it
+
+
+class _Reading:
+    """How sequences are read: by `data`, which knows tensors, and puts itself here."""
+
+    values_of: Callable[[Any, DType], np.ndarray]
+
+
+reading = _Reading()
 
 
 def constructed(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -38,6 +48,9 @@ def _constructor_data(args: tuple[Any, ...]) -> np.ndarray:
         args = tuple(args[0])
     if len(args) == 1 and isinstance(args[0], (list, tuple, range, np.ndarray)):
         refuse_layout(args[0])
+        if not isinstance(args[0], np.ndarray):
+            values: np.ndarray = reading.values_of(args[0], get_default_dtype())
+            return values
         return np.array(args[0], dtype=get_default_dtype().numpy)
     if all(isinstance(a, (int, np.integer)) and not isinstance(a, bool) for a in args):
         return np.empty(args if args else (0,), get_default_dtype().numpy)

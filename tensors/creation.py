@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def _finished(value: Any, requires_grad: bool) -> Any:
-    return value.requires_grad_() if requires_grad else value
+    return value._begin_as_leaf() if requires_grad else value
 
 
 # ------------------------------------------------------------------------------------------------------- from data

@@ -32,6 +32,7 @@ from ..ops.types import (
     uint8,
 )
 from ..tracing.watch import forbid
+from .constructor import reading
 from .tensor import Tensor
 
 #: What PyTorch's messages call the types that a number may not fit in, where it is another name than theirs.
@@ -119,12 +120,14 @@ def values_of(data: Any, dtype: DType | None) -> np.ndarray:
         raise _no_data(data, dtype)
     lengths = _lengths(data)
     types: set[DType | np.dtype] = set()
-    plain = _plain(data, lengths, (), types)
+    plain = _plain(data, lengths, (), types, dtype)
     of = dtype or _common(types)
     if not of.is_complex and of is not bool_ and any(given.is_complex for given in types if isinstance(given, DType)):
         raise _no_data(0j, of)
     return _converted(plain, of, dtype)
 
+
+reading.values_of = values_of
 
 #: Python's own numbers: a row of nothing else is looked at as a whole.
 PYTHON_NUMBERS = frozenset((bool, int, float))
@@ -181,7 +184,9 @@ def _lengths(data: Any) -> tuple[int, ...]:
     return (*lengths, *data.shape) if isinstance(data, np.ndarray) else lengths
 
 
-def _plain(data: Any, lengths: tuple[int, ...], place: tuple[int, ...], types: set[DType | np.dtype]) -> Any:
+def _plain(
+    data: Any, lengths: tuple[int, ...], place: tuple[int, ...], types: set[DType | np.dtype], dtype: DType | None
+) -> Any:
     """`data` as lists of numbers and arrays, its extents checked; `types` collects the element types in it."""
     here, data = lengths[len(place) :], _opened(data)
     if isinstance(data, np.ndarray):
@@ -194,7 +199,7 @@ def _plain(data: Any, lengths: tuple[int, ...], place: tuple[int, ...], types: s
         if here:
             text = f"not a sequence: item {list(place)} is a {type(data).__name__}, others have {here[0]} items"
             raise TypeError(text)
-        return _element(data, types)
+        return _element(data, types, dtype)
     if not here:
         if any(isinstance(of, DType) and of.category >= FLOATING for of in types):
             raise TypeError(f"must be real number, not {type(data).__name__}: item {list(place)} stands beside numbers")
@@ -203,13 +208,13 @@ def _plain(data: Any, lengths: tuple[int, ...], place: tuple[int, ...], types: s
         raise _ragged(here[0], len(data), place)
     if len(here) == 1 and EXACT_NUMBERS.issuperset(map(type, data)):
         for number in {type(item): item for item in data}.values():
-            _element(number, types)
+            _element(number, types, dtype)
         return list(data)
     if len(here) == 1 and not switch.stack and all(map(_is_plain_number, data)):
         numbers: Any = data
         types.update([each.dtype for each in numbers])
         return [each.ndarray.item() for each in numbers]
-    return [_plain(item, lengths, (*place, i), types) for i, item in enumerate(data)]
+    return [_plain(item, lengths, (*place, i), types, dtype) for i, item in enumerate(data)]
 
 
 def _is_plain_number(item: Any) -> bool:
@@ -224,7 +229,7 @@ def _ragged(expected: int | None, length: int | None, place: tuple[int, ...]) ->
     )
 
 
-def _element(data: Any, types: set[DType | np.dtype]) -> Any:
+def _element(data: Any, types: set[DType | np.dtype], dtype: DType | None) -> Any:
     """One number; tensors of one element are read."""
     if isinstance(data, Tensor):
         types.add(data.dtype)
@@ -242,7 +247,7 @@ def _element(data: Any, types: set[DType | np.dtype]) -> Any:
         return data
     if isinstance(data, str) and not types:  # the first of all items tells what the others have to be
         raise ValueError("too many dimensions 'str': tensors are made of numbers. Convert text first, e.g. by float().")
-    raise _no_data(data, None)
+    raise _no_data(data, dtype) if dtype is None else _no_number(data, dtype)
 
 
 def _no_single_element(dtype: DType) -> Exception:
@@ -256,11 +261,17 @@ def _no_data(data: Any, dtype: DType | None) -> Exception:
     name = type(data).__name__
     if isinstance(data, (str, bytes)):
         return TypeError(f"new(): invalid data type {name!r}; tensors are made of numbers")
-    if isinstance(data, complex) and dtype is not None and dtype.category < FLOATING:
-        return TypeError(f"{name!r} object cannot be interpreted as an integer. Use its .real.")
     if dtype is None:
         return RuntimeError(f"Could not infer dtype of {name}; tensors are made of numbers")
-    return TypeError(f"must be real number, not {name}")
+    return _no_number(data, dtype)
+
+
+def _no_number(data: Any, dtype: DType) -> TypeError:
+    name = type(data).__name__
+    if dtype.category >= FLOATING:
+        return TypeError(f"must be real number, not {name}")
+    remedy = ". Use its .real." if isinstance(data, complex) else "; tensors are made of numbers"
+    return TypeError(f"{name!r} object cannot be interpreted as an integer{remedy}")
 
 
 #: What lists are converted to first: short integers are looked at before they wrap around.

@@ -11,7 +11,7 @@ import os
 import sys
 import tempfile
 import weakref
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -47,10 +47,10 @@ class SharedMapping(mmap.mmap):
         mapping.descriptor = descriptor
         return _mappings.setdefault(file, mapping)
 
-    def __del__(self) -> None:
+    def __del__(self, close: Callable[[int], None] = os.close) -> None:  # globals are gone as Python ends
         descriptor = getattr(self, "descriptor", -1)
-        if descriptor >= 0 and os is not None:  # None as Python ends
-            os.close(descriptor)
+        if descriptor >= 0:
+            close(descriptor)
 
 
 #: Those that are alive, by device and inode of their files.

@@ -15,7 +15,7 @@ import numpy as np
 from ..ops import arithmetic, comparison, elementary
 from ..ops.array import DETACHED, UNTRACKED, Array, Buffer, Evaluator, alias_of, eager
 from ..ops.core import Step, interpreted, set_default_interpreter, set_direct
-from ..ops.types import BY_NUMPY, FLOATING, DType, dtype_of
+from ..ops.types import BY_NUMPY, DType, dtype_of
 from ..ops.views import steps_between
 from ..tape.direct import DirectOps
 from ..tape.first_shapes import keep_first_shape
@@ -118,6 +118,8 @@ class Tensor(Subclassing, Differentiable, Exchange, Array):
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
+        if value:
+            self._check_kind("only Tensors of floating point and complex dtype")
         self.requires_grad_(value)
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
@@ -137,12 +139,14 @@ class Tensor(Subclassing, Differentiable, Exchange, Array):
             changes.count += 1
         return self
 
-    def _begin_as_leaf(self) -> None:
+    def _begin_as_leaf(self) -> Tensor:
         """`requires_grad_` of a tensor that was just made: no guard knows it, so that nothing has changed for any."""
+        self._check_kind("Only Tensors of floating point and complex dtype")
         self._check_flag(True)
         if not self._requires:
             declare_flag(self)
             self._requires = True
+        return self
 
     def _check_flag(self, requires_grad: bool) -> None:
         if not self.is_leaf and not requires_grad:
@@ -150,11 +154,8 @@ class Tensor(Subclassing, Differentiable, Exchange, Array):
                 "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in "
                 "a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
             )
-        if requires_grad and self.dtype.category < FLOATING:
-            raise RuntimeError(
-                f"only Tensors of floating point dtype can require gradients, this one is {self.dtype!r}. "
-                "Convert it first, e.g. with .float()."
-            )
+        if requires_grad:
+            self._check_kind("only Tensors of floating point dtype")
         if requires_grad and self.buffer.version < 0 and not switches.inference:
             raise RuntimeError(
                 "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed. clone() it first."

@@ -170,13 +170,13 @@ def frombuffer(
         )
     values = np.frombuffer(memory, np.uint8, count * size if count > 0 else -1, offset).view(dtype.numpy)
     out = from_numpy(values)
-    return out.requires_grad_() if requires_grad else out
+    return out._begin_as_leaf() if requires_grad else out
 
 
 @factory
 def range_(
     start: float,
-    end: float | None = None,
+    end: float,
     step: float = 1,
     *,
     dtype: DType | None = None,
@@ -197,16 +197,15 @@ def range_(
         "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
         "Python's range builtin. Instead, use torch.arange, which produces values in [start, end)."
     )
-    first, last = (0, start) if end is None else (start, end)
     if step == 0:
         raise RuntimeError("step must be nonzero")
-    if (last - first) * step < 0:
+    if (end - start) * step < 0:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     of = dtype or get_default_dtype()
-    count = math.floor((last - first) / step) + 1
-    values = first + np.arange(count) * step
+    count = math.floor((end - start) / step) + 1
+    values = start + np.arange(count) * step
     out = tensor(array_in(values, of).tolist(), dtype=of)
-    return out.requires_grad_() if requires_grad else out
+    return out._begin_as_leaf() if requires_grad else out
 
 
 range_.__name__ = range_.__qualname__ = "range"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from contextlib import ContextDecorator
 from typing import Any
 
@@ -37,6 +39,6 @@ class Block(ContextDecorator):
             self.put(before)
             self._before = self._before[:-1]
 
-    def __del__(self) -> None:
-        if self._before:
+    def __del__(self, is_ending: Callable[[], bool] = sys.is_finalizing) -> None:
+        if self._before and not is_ending():
             self.put(self._before[0])

@@ -45,6 +45,11 @@ def warn_user(text: str, category: type[Warning] = UserWarning) -> None:
     """
     given.count += 1
     forbid(f"the warning {text.partition('.')[0]!r}", "Do what it says.")
+    warn_at_user(text, category)
+
+
+def warn_at_user(text: str, category: type[Warning]) -> None:
+    """The same of what the library does by itself, which no replay would have to say again."""
     frame, depth = sys._getframe(1), 2
     while frame.f_back is not None and not _is_users(frame.f_code.co_filename):
         frame, depth = frame.f_back, depth + 1

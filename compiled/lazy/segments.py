@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
@@ -10,6 +9,7 @@ from ...compiler.graph import Origin
 from ...ops.callers.source_files import user_place
 from ...ops.locks import new_lock
 from ...runtime.errors import RuntimeFault
+from ...tracing.user_warning import warn_at_user
 from ..common.budget import Budget
 from ..common.expenses import A_POINT
 from ..execution.shape_cache import Programs
@@ -165,7 +165,7 @@ class Segments:
 
     def _close(self, why: str) -> None:
         self.are_open = False
-        warnings.warn(why, RuntimeWarning, stacklevel=2)
+        warn_at_user(why, RuntimeWarning)
 
 
 class Execution:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -92,9 +93,9 @@ class autocast:
         autocasting.end(self._before[-1])
         self._before.pop()
 
-    def __del__(self) -> None:
-        before = vars(self).get("_before")
-        if before and state is not None and before[-1].own == state.change:  # None as Python ends
+    def __del__(self, is_ending: Callable[[], bool] = sys.is_finalizing) -> None:
+        before = self.__dict__.get("_before")
+        if before and not is_ending() and before[-1].own == state.change:
             autocasting.end(before[0])
 
     def __call__(self, function: F) -> F:

@@ -36,7 +36,7 @@ def _made(
     points = length + 1 if periodic and length > 1 else length
     values = np.ones(length) if length <= 1 else shape(np.arange(points) / (points - 1))[:length]
     out = eager().literal(values.astype(of.numpy))
-    return out.requires_grad_() if requires_grad else out
+    return out._begin_as_leaf() if requires_grad else out
 
 
 @factory

@@ -43,6 +43,21 @@ def _norm_of_all(norm_type: float, *tensors: Tensor) -> Tensor:
     return norm(stack([norm(tensor, norm_type) for tensor in tensors]), norm_type)
 
 
+def _require_tensors(tensors: list[Any]) -> None:
+    """AttributeError for what is no tensor in the first place, RuntimeError for None and TypeError elsewhere."""
+    for i, tensor in enumerate(tensors):
+        if isinstance(tensor, Tensor):
+            continue
+        if not i:
+            raise AttributeError(f"{type(tensor).__name__!r} object has no attribute 'device': it is no tensor")
+        if tensor is not None:
+            raise TypeError(f"get_total_norm() wants tensors, got {type(tensor).__name__} in place {i}")
+        raise RuntimeError(
+            "Tensors of the first list of nested Tensor lists are supposed to be defined but the "
+            f"{i}-th Tensor is not. Leave out parameters without a gradient."
+        )
+
+
 @no_grad()
 def get_total_norm(
     tensors: Tensor | Iterable[Tensor],
@@ -62,6 +77,7 @@ def get_total_norm(
     tensors = _tensors(tensors)
     if not tensors:
         return zeros(())
+    _require_tensors(tensors)
     if any_meta(tensors):
         return without_numbers(_norm_of_all, float(norm_type), *tensors)
     total = _norm_of_all(float(norm_type), *tensors)

@@ -142,7 +142,12 @@ def _made_orthogonal(q: np.ndarray) -> np.ndarray:
     """The orthogonal factor, with the signs that make the other one's diagonal positive."""
     made, triangle = np.linalg.qr(q)
     signs = np.sign(np.diagonal(triangle, axis1=-2, axis2=-1))
-    return made * np.where(signs == 0, 1, signs)[..., None, :]
+    return _by_columns(made * np.where(signs == 0, 1, signs)[..., None, :])
+
+
+def _by_columns(matrix: np.ndarray) -> np.ndarray:
+    """The same numbers, column by column in memory, as LAPACK leaves them."""
+    return np.swapaxes(np.ascontiguousarray(np.swapaxes(matrix, -2, -1)), -2, -1)
 
 
 class _Orthogonal(Module):
@@ -201,7 +206,7 @@ class _Orthogonal(Module):
                 "use_trivialization=False."
             )
         packed, tau = np.linalg.qr(tall, mode="raw")
-        reflections = np.swapaxes(packed, -2, -1).copy()
+        reflections = _by_columns(np.array(np.swapaxes(packed, -2, -1)))
         at = np.arange(tau.shape[-1])
         signs = np.sign(reflections[..., at, at])
         reflections[..., at, at] = np.where(tau == 0, -signs, signs)
@@ -213,7 +218,7 @@ def _completed(tall: Any) -> Tensor:
     n, k = tall.shape[-2:]
     if n == k:
         numbers = eager().read(tall, "a right inverse")
-        return make(numbers.copy() if _is_orthogonal(numbers) else _made_orthogonal(numbers))
+        return make(numbers.copy(order="K") if _is_orthogonal(numbers) else _made_orthogonal(numbers))
     more = tall.new_empty(*tall.shape[:-2], n, n - k).normal_()
     return make(_made_orthogonal(eager().read(cat([tall, more], -1), "a right inverse")))
 

@@ -48,7 +48,7 @@ def empty_strided(
     extent = 0 if 0 in sizes else 1 + sum((n - 1) * s for n, s in zip(sizes, strides, strict=True))
     memory = np.zeros(max(extent, 1), of)
     out: Tensor = eager().literal(as_strided(memory, sizes, tuple(s * of.itemsize for s in strides)))
-    return out.requires_grad_() if requires_grad else out
+    return out._begin_as_leaf() if requires_grad else out
 
 
 def empty_permuted(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...ops.types import FLOATING
 from ...tape.handles import RemovableHandle, add_hook
 from ...tape.nodes import NO_EDGE, AccumulateGrad, Edge, Node, new_edge
 from ...tape.reverse import backward
@@ -108,6 +109,13 @@ class Differentiable:
         if self._base is not None and not self.is_ambiguous():
             self._refresh()
         return self._node is None
+
+    def _check_kind(self, these: str) -> None:
+        """RuntimeError for an element type without gradients; `these` is what PyTorch says there."""
+        if self.dtype.category < FLOATING:
+            raise RuntimeError(
+                f"{these} can require gradients, this one is {self.dtype!r}. Convert it first, e.g. with .float()."
+            )
 
     def attach(self, node: Node, output: int) -> None:
         """Told by the tape: this tensor is output number `output` of `node`.

@@ -40,7 +40,42 @@ ERRORS = [
     ("setattr(tg.nn.Linear(2, 3), 'weight', tg.ones(2))", TypeError, "cannot assign 'torch.FloatTensor' as parameter"),
     ("setattr(tg.nn.Linear(2, 3), 'weight', 3)", TypeError, "(torch.nn.Parameter or None expected)"),
     ("setattr(tg.nn.Sequential(tg.nn.Linear(2, 3)), '0', 3)", TypeError, "(torch.nn.Module or None expected)"),
+    ("tg.range(1)", TypeError, "'end'"),
+    ("tg.range(start=1)", TypeError, "'end'"),
+    ("tg.range(end=2)", TypeError, "'start'"),
+    ("tg.nn.utils.get_total_norm([None, tg.ones(2)])", AttributeError, "object has no attribute 'device'"),
+    ("tg.nn.utils.get_total_norm([tg.ones(2), None])", RuntimeError, "are supposed to be defined but the 1-th Tensor"),
+    ("tg.nn.utils.get_total_norm([tg.ones(2), 1.0])", TypeError, "got float in place 1"),
 ]
+
+#: What is made with gradients, of whole numbers; how it is said there.
+LEAVES = {
+    "tg.nn.Parameter(tg.tensor(1))": "Only Tensors of floating point and complex dtype can",
+    "tg.nn.Parameter(tg.tensor([True]))": "Only Tensors of floating point and complex dtype can",
+    "tg.tensor(1, requires_grad=True)": "Only Tensors of floating point and complex dtype can",
+    "tg.zeros(1, dtype=tg.int32, requires_grad=True)": "Only Tensors of floating point and complex dtype can",
+    "tg.randint(3, (2,), requires_grad=True)": "Only Tensors of floating point and complex dtype can",
+    "setattr(tg.tensor(1), 'requires_grad', True)": "only Tensors of floating point and complex dtype can",
+    "tg.tensor(1).requires_grad_()": "only Tensors of floating point dtype can",
+}
+ERRORS += [(expression, RuntimeError, phrase) for expression, phrase in LEAVES.items()]
+
+#: Sequences that hold more than numbers: the error of types of fractions, and of whole numbers.
+NO_NUMBERS = {
+    "[1, 'a']": "str",
+    "[1, '5']": "str",
+    "(1, None)": "NoneType",
+    "[[1, 2], ['a', 1]]": "str",
+    "[[1, 2], [3, None]]": "NoneType",
+    "[1, b'a']": "bytes",
+    "[1, 1j]": "complex",
+    "[1, {}]": "dict",
+}
+for _data, _name in NO_NUMBERS.items():
+    for _of in ("Tensor", "FloatTensor", "DoubleTensor"):
+        ERRORS.append((f"tg.{_of}({_data})", TypeError, f"must be real number, not {_name}"))
+    ERRORS.append((f"tg.LongTensor({_data})", TypeError, f"'{_name}' object cannot be interpreted as an integer"))
+ERRORS += [(f"tg.{of}(['a', 1])", ValueError, "too many dimensions 'str'") for of in ("Tensor", "LongTensor")]
 
 
 @pytest.mark.parametrize(("expression", "kind", "phrase"), ERRORS)

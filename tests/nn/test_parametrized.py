@@ -225,3 +225,20 @@ def test_old_name_of_clip_grad_norm_(tg):
     with pytest.warns(FutureWarning, match="is now deprecated in favor of"):
         assert tg.nn.utils.clip_grad_norm([w], 1.0).item() == 5.0
     assert tg.nn.utils.get_total_norm([w.grad], foreach=True).item() == pytest.approx(1.0, abs=1e-5)
+
+
+@pytest.mark.parametrize("map", ["matrix_exp", "cayley", "householder"])
+@pytest.mark.parametrize("sizes", [(4, 4), (3, 5), (5, 3)])
+def test_strides_of_orthogonal_matrices(tg, map, sizes):
+    """As LAPACK leaves them, column by column; a square one that is assigned keeps its own. As in PyTorch."""
+    orthogonal = tg.nn.utils.parametrizations.orthogonal
+    layer, n = orthogonal(tg.nn.Linear(*sizes), orthogonal_map=map), max(sizes)
+    given = tg.linalg.qr(tg.randn(n, n))[0]
+    assert layer.parametrizations.weight[0].base.stride() == (1, n)
+    with tg.no_grad():
+        for matrix, strides in ((given, (1, n)), (given.contiguous(), (n, 1) if sizes[0] == sizes[1] else (1, n))):
+            layer.weight = matrix[: sizes[1], : sizes[0]]
+            assert layer.parametrizations.weight[0].base.stride() == strides
+    reflected = orthogonal(tg.nn.Linear(*sizes), orthogonal_map="householder", use_trivialization=False)
+    is_wide = sizes[0] > sizes[1]
+    assert reflected.parametrizations.weight.original.stride() == ((sizes[0], 1) if is_wide else (1, sizes[1]))

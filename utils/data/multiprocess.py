@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing import connection as connections
 from pickle import PicklingError
@@ -292,6 +293,6 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             worker.end(until)
         self._shutdown = True  # after an interrupt the rest is done by who calls this next
 
-    def __del__(self) -> None:
-        if sys is not None and not sys.is_finalizing() and self._workers:  # daemons end with this process
+    def __del__(self, is_ending: Callable[[], bool] = sys.is_finalizing) -> None:
+        if not is_ending() and self._workers:  # daemons end with this process
             self._shutdown_workers()

@@ -47,7 +47,7 @@ def _checked(name: str, M: int, dtype: DType | None, layout: Any) -> DType:
 def _stored(values: np.ndarray, of: DType, device: Any, requires_grad: bool) -> Any:
     require_cpu(device)
     out = eager().literal(np.ascontiguousarray(values, dtype=of.numpy))
-    return out.requires_grad_() if requires_grad else out
+    return out._begin_as_leaf() if requires_grad else out
 
 
 def _spread(M: int, sym: bool, shape: Shape) -> np.ndarray:

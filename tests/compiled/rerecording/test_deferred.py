@@ -7,6 +7,7 @@ import pytest
 from side_by_side import batch
 
 import tracegrad as tg
+from tracegrad.compiled.lazy import segments
 from tracegrad.ops.core import current
 from tracegrad.tensors.tensor import EAGER
 from tracegrad.tracing.watch import serve
@@ -90,3 +91,25 @@ def test_a_long_program_without_a_look_is_done_in_parts(monkeypatch):
     while point.next:
         point, deepest = next(iter(point.next.values())), deepest + 1
     assert deepest < 80
+
+
+def computed():
+    x = tg.ones(64)
+    for _ in range(6):
+        y = (x * 2).tanh().sum()
+        assert y.item() > 0
+
+
+def with_a_block():
+    with tg.deferred():
+        computed()
+
+
+@pytest.mark.parametrize("run", [with_a_block, lambda: tg.deferred()(computed)()])
+def test_the_warning_about_too_many_parts_is_at_the_users_line(run, monkeypatch):
+    """The one that looks at a number."""
+    monkeypatch.setattr(segments, "LIMIT", 0)
+    with pytest.warns(RuntimeWarning, match="different things in its calls") as caught:
+        run()
+    line = computed.__code__.co_firstlineno + 4
+    assert [(each.filename, each.lineno) for each in caught] == [(__file__, line)]

@@ -65,8 +65,11 @@ def test_a_block_beside_a_thread_of_the_program_is_eager():
     thread = threading.Thread(target=event.wait)
     thread.start()
     try:
-        with pytest.warns(RuntimeWarning, match="another thread of the program alive"), tg.deferred():
+        with pytest.warns(RuntimeWarning, match="another thread of the program alive") as caught, tg.deferred():
             assert current() is EAGER
+        with pytest.warns(RuntimeWarning, match="another thread of the program alive") as of_decorated:
+            assert tg.deferred()(current)() is EAGER
+        assert [each.filename for each in [*caught, *of_decorated]] == [__file__] * 2
     finally:
         event.set()
         thread.join()
