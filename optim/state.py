@@ -15,7 +15,7 @@ from ..ops.types import DType, float64, get_default_dtype
 from ..tape.grad_mode import is_grad_enabled
 from ..tensors.tensor import Tensor, make, unrecorded
 from ..tracing.entries import EntryRead
-from ..tracing.watch import Entries, WatchedList, as_number, changes, declare_read, watcher
+from ..tracing.watch import Entries, WatchedList, as_number, changes, computed_where, declare_read, watcher
 from .in_numpy import form_of
 
 #: ``initial(key)``: what a parameter's state begins with under this key.
@@ -125,7 +125,7 @@ def counted(step: Tensor) -> Any:
 def choose(fact: Any, yes: Callable[[], Any], no: Any) -> Any:
     """``yes()`` or the number `no`, by a fact that is True, False or, in a recording, a tensor."""
     if isinstance(fact, Tensor):
-        return where(fact, yes(), no)
+        return where(fact, computed_where(fact, yes), no)
     return yes() if fact else no
 
 

@@ -1,0 +1,70 @@
+"""Arithmetic on a program's numbers that Python refuses, where the same op on tensors gives infinity or NaN.
+
+A learning rate, a count of steps and what is computed of them are Python's numbers in eager mode and scalars of the
+graph in a recording. What Python raises for them, a recording raises at once; the graph checks it at each call.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from ..ops.arithmetic import abs as absolute
+from ..ops.comparison import eq, lt
+from ..ops.logic import logical_not, logical_or
+from .graph import Node
+
+
+class _Refusal(NamedTuple):
+    """`python` is what eager mode computes; ``fails(operands, result)`` is true wherever it raises, or gives no float:
+    a replay leaves such calls to eager mode."""
+
+    python: Callable[..., Any]
+    fails: Callable[[Sequence[Node], Node], Node]
+
+
+def _divisor_is_zero(operands: Sequence[Node], result: Node) -> Node:
+    return eq(operands[-1], 0)
+
+
+def _is_not_finite(operands: Sequence[Node], result: Node) -> Node:
+    """0 to a negative power, what overflows, and what would be complex, which is NaN here."""
+    return logical_not(lt(absolute(result), math.inf))
+
+
+_DIVISION = _Refusal(operator.truediv, _divisor_is_zero)
+_POWER = _Refusal(operator.pow, _is_not_finite)
+_REFUSALS = {
+    "div": _DIVISION,
+    "reciprocal": _Refusal(functools.partial(operator.truediv, 1.0), _divisor_is_zero),
+    "pow": _POWER,
+    "pow_tensor": _POWER,
+}
+
+
+def may_raise(op: str) -> bool:
+    """Whether Python refuses some numbers as operands of `op`."""
+    return op in _REFUSALS
+
+
+def raise_as_python(op: str, values: Sequence[float]) -> None:
+    """Raise what Python raises for `op` of these numbers; TypeError where its result is complex, as no tensor's type
+    is then."""
+    if isinstance(_REFUSALS[op].python(*values), complex):
+        raise TypeError(f"{op} of {', '.join(map(str, values))} is complex; an optimizer's numbers must be real")
+
+
+def refused(op: str, operands: Sequence[Node], result: Node) -> Node:
+    """Whether Python may raise for `op`, as a value of the graph."""
+    return _REFUSALS[op].fails(operands, result)
+
+
+def any_of(facts: Sequence[Node]) -> Node:
+    """Whether one of `facts` is true, by pairs: the graph does not get deep."""
+    while len(facts) > 1:
+        pairs = [facts[i : i + 2] for i in range(0, len(facts), 2)]
+        facts = [logical_or(*pair) if len(pair) == 2 else pair[0] for pair in pairs]
+    return facts[0]
