@@ -8,6 +8,7 @@ from ..tensors.tensor import Tensor
 from ..tracing.watch import Entries
 from .in_numpy import adam, in_numpy
 from .moments import check_moment
+from .numbers import reciprocal_root
 from .optimizer import Optimizer, ParamsT
 from .options import Options, check_at_least_zero, check_betas, check_fused, check_kinds_of_betas
 from .state import counted, state_tensor, store
@@ -84,10 +85,11 @@ class Adam(Optimizer):
                 g = g + p * decay
         store(mean, mean + (g - mean) * (1 - beta1))
         store(square, square * beta2 + (g * (1 - beta2)) * g)
+        rate = lr / (1 - beta1**step)
         peak = self._peak(square, p, state, options)
         # PyTorch divides by the root of the correction. Its reciprocal costs less and differs in the last bit.
-        root = sqrt(peak) * (1 - beta2**step) ** -0.5 + options.number("eps")
-        store(p, value - (mean * (lr / (1 - beta1**step))) / root)
+        root = sqrt(peak) * reciprocal_root(1 - beta2**step) + options.number("eps")
+        store(p, value - (mean * rate) / root)
 
     def _peak(self, square: Tensor, p: Tensor, state: Entries, options: Options) -> Tensor:
         if not options.choice("amsgrad"):

@@ -9,9 +9,10 @@ import numpy as np
 from ..ops.types import get_default_dtype
 from ..tensors.tensor import Tensor
 from .elementwise import Elementwise, Functions, Reading, Values, gradient_numbers
+from .numbers import choose, rounded
 from .optimizer import ParamsT
 from .options import check_at_least_zero
-from .state import choose, rounded, scalar_state
+from .state import scalar_state
 
 
 class ASGD(Elementwise):

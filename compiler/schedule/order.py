@@ -185,7 +185,7 @@ def _sorted(jobs: Sequence[Job], waits: Mapping[Job, set[Job]]) -> tuple[list[Jo
 
 def _in_cycles(stuck: Sequence[Job], waits: Mapping[Job, set[Job]]) -> list[Job]:
     """Without those that only wait for a cycle: other memory for what they write would break none."""
-    left = {job: 0 for job in [_CHECKED, *stuck]}  # how many of these wait for it
+    left = dict.fromkeys([_CHECKED, *stuck], 0)  # how many of these wait for it
     for waiting in left:
         for job in waits[waiting] & left.keys():
             left[job] += 1

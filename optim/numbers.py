@@ -1,0 +1,47 @@
+"""What steps compute of options and counts: Python's numbers in eager mode, 0-d tensors in a recording.
+
+Python raises where a tensor would be infinite or NaN, and a recording refuses what Python raises for
+(`compiler/number_checks.py`). `quotient` and `reciprocal_root` are for what PyTorch computes with tensors.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..ops.comparison import where
+from ..ops.pointwise import cast
+from ..ops.types import DType
+from ..tensors.tensor import Tensor
+from ..tracing.watch import computed_where
+
+
+def choose(fact: Any, yes: Callable[[], Any], no: Any) -> Any:
+    """``yes()`` or the number `no`, by a fact that is True, False or, in a recording, a tensor."""
+    if isinstance(fact, Tensor):
+        return where(fact, computed_where(fact, yes), no)
+    return yes() if fact else no
+
+
+def rounded(value: Any, dtype: DType) -> Any:
+    """A number, or in a recording a tensor of one, as `dtype` holds it."""
+    if isinstance(value, Tensor):
+        return cast(cast(value, dtype), value.dtype)
+    return float(np.asarray(value, dtype.numpy))
+
+
+def quotient(dividend: Any, divisor: Any) -> Any:
+    """Their quotient as of tensors: by 0 it is infinite or NaN."""
+    if isinstance(divisor, Tensor):
+        return computed_where(divisor != 0, lambda: dividend / divisor)
+    return dividend / divisor if divisor else dividend * math.copysign(math.inf, divisor)
+
+
+def reciprocal_root(value: Any) -> Any:
+    """1 over the root; of 0 it is infinite, as where a tensor is divided by the root."""
+    if isinstance(value, Tensor):
+        return computed_where(value != 0, lambda: value**-0.5)
+    return value**-0.5 if value else math.inf
