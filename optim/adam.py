@@ -73,19 +73,19 @@ class Adam(Optimizer):
         mean, square = state_tensor(state, "exp_avg", p), state_tensor(state, "exp_avg_sq", p)
         check_moment("exp_avg", mean, gradient, exactly=True)
         check_moment("exp_avg_sq", square, gradient, exactly=False)
+        beta1, beta2 = options.number("betas", 0), options.number("betas", 1)
         step = counted(state_tensor(state, "step", p))
-        lr, beta1, beta2 = options.number("lr"), options.number("betas", 0), options.number("betas", 1)
         g = -gradient if options.choice("maximize") else gradient
         value = p
         if not options.is_zero("weight_decay"):
             decay = options.number("weight_decay")
             if options.choice("decoupled_weight_decay"):
-                value = p * (1 - lr * decay)
+                value = p * (1 - options.number("lr") * decay)
             else:
                 g = g + p * decay
         store(mean, mean + (g - mean) * (1 - beta1))
         store(square, square * beta2 + (g * (1 - beta2)) * g)
-        rate = lr / (1 - beta1**step)
+        rate = options.number("lr") / (1 - beta1**step)
         peak = self._peak(square, p, state, options)
         # PyTorch divides by the root of the correction. Its reciprocal costs less and differs in the last bit.
         root = sqrt(peak) * reciprocal_root(1 - beta2**step) + options.number("eps")

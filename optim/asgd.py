@@ -9,7 +9,7 @@ import numpy as np
 from ..ops.types import get_default_dtype
 from ..tensors.tensor import Tensor
 from .elementwise import Elementwise, Functions, Reading, Values, gradient_numbers
-from .numbers import choose, rounded
+from .numbers import as_float, choose, rounded
 from .optimizer import ParamsT
 from .options import check_at_least_zero
 from .state import scalar_state
@@ -54,7 +54,7 @@ class ASGD(Elementwise):
 
     def initial(self, p: Tensor, group: Any, key: str) -> np.ndarray:
         if key == "eta":
-            return scalar_state(float(dict.__getitem__(group, "lr")))
+            return scalar_state(as_float("lr", dict.__getitem__(group, "lr")))
         return scalar_state(1) if key == "mu" else super().initial(p, group, key)
 
     def numbers(self, read: Reading) -> dict[str, Any]:

@@ -69,7 +69,7 @@ def adam(optimizer: Any, p: Any, gradient: Any, state: Any, group: Any) -> bool:
     step: Any
     arrays, step, betas = updatable(written, gradient), dict.get(state, "step"), dict.get(group, "betas")
     numbers = _numbers((*[dict.get(group, name) for name in ("lr", "eps", "weight_decay")], *(betas or ())))
-    if arrays is None or numbers is None or type(step) not in PLAIN_TENSORS:
+    if arrays is None or numbers is None or len(numbers) != 5 or type(step) not in PLAIN_TENSORS:
         return False
     require_writable(step)
     try:

@@ -18,6 +18,31 @@ from ..ops.types import DType
 from ..tensors.tensor import Tensor
 from ..tracing.watch import computed_where
 
+_REAL = "biuf"  # the kinds of numpy's types that are real numbers
+
+
+def is_number(value: Any) -> bool:
+    """Whether steps compute with `value` as a number, as PyTorch does: no text, no fraction, no list."""
+    if isinstance(value, (float, int)):
+        return True
+    return isinstance(value, (np.generic, np.ndarray)) and value.ndim == 0 and value.dtype.kind in _REAL
+
+
+def as_float(name: str, value: Any) -> float:
+    """The option `name`; TypeError for what is no number, OverflowError for an integer that is too large."""
+    if isinstance(value, Tensor):
+        return float(one_element(name, value))
+    if not is_number(value):
+        raise TypeError(f"{name}: expected a number, not {type(value).__name__}")
+    return float(value)
+
+
+def one_element(name: str, value: Tensor) -> Tensor:
+    """An option that is a tensor; TypeError unless it has one element."""
+    if value.ndarray.size != 1:
+        raise TypeError(f"{name}: expected a number, not Tensor of {value.ndarray.size} elements")
+    return value
+
 
 def choose(fact: Any, yes: Callable[[], Any], no: Any) -> Any:
     """``yes()`` or the number `no`, by a fact that is True, False or, in a recording, a tensor."""
