@@ -19,7 +19,6 @@ import numpy as np
 from ..ops.array import Array, Buffer, Evaluator, require_writable
 from ..ops.core import Params, Primitive, Step, interpreted
 from ..ops.identity import detach_primitive
-from ..ops.logic import logical_and
 from ..ops.movement import broadcast
 from ..ops.pointwise import cast
 from ..ops.types import DType, Type, dtype_of
@@ -27,7 +26,7 @@ from ..ops.views import replay, write_through
 from .errors import CaptureError
 from .graph import Builder, Node, Origin, as_params
 from .leading import Leading
-from .number_checks import any_of, may_raise, raise_as_python, refused
+from .number_checks import NumberChecks, may_raise
 from .origins import Whereabouts
 
 
@@ -146,8 +145,7 @@ class Recorder(Evaluator):
         self.checked: list[Node] = []  # ops that may fail for the numbers that they meet
         self.literals: list[Node] = []
         self.checks: list[Node] = []  # whether a requirement fails
-        self.number_checks: list[Node] = []  # whether Python's arithmetic on numbers fails
-        self._where: list[tuple[bool, Node]] = []  # facts on which what is computed now depends
+        self.number_checks = NumberChecks(self.builder)
         self.failed = ""  # where an operation failed for the numbers that it met
 
     # ------------------------------------------------------------------------------------------------ the interpreter
@@ -174,7 +172,7 @@ class Recorder(Evaluator):
         if operands and self._are_numbers(operands):
             self._numbers[id(out)] = out
             if may_raise(primitive.name):
-                self._check_number(primitive.name, operands, nodes, node)
+                self._check_number(primitive.name, operands, node)
         return out
 
     def write(self, target: Array, value: Array | np.generic) -> None:
@@ -234,32 +232,12 @@ class Recorder(Evaluator):
     def is_number(self, operand: Any) -> bool:
         return isinstance(operand, np.generic) or id(operand) in self._numbers
 
-    def only_where(self, fact: Array, function: Callable[[], Any]) -> Any:
-        """``function()``, whose arithmetic on numbers is done in eager mode only where `fact` holds."""
-        self._where.append((bool(fact.ndarray), self.node(fact)))
+    def _check_number(self, op: str, operands: Sequence[Any], result: Node) -> None:
         try:
-            return function()
-        finally:
-            self._where.pop()
-
-    def _check_number(self, op: str, operands: Sequence[Any], nodes: Sequence[Node], result: Node) -> None:
-        """Raise what Python raises for these numbers, and let the graph refuse those for which it does."""
-        if all(holds for holds, _ in self._where):
-            try:
-                raise_as_python(op, [float(x.ndarray if isinstance(x, Array) else x) for x in operands])
-            except Exception:
-                self.failed = str(self.builder.origin)
-                raise
-        fails = self._built(self.builder.origin, refused, op, nodes, result)
-        for _, fact in self._where:
-            fails = self._built(self.builder.origin, logical_and, fact, fails)
-        self.number_checks.append(fails)
-
-    def all_checks(self) -> list[Node]:
-        """Whether something is refused: each requirement by itself, and all arithmetic on numbers together."""
-        if not self.number_checks:
-            return self.checks
-        return [*self.checks, self._built(self.number_checks[0].origin, any_of, self.number_checks)]
+            self.number_checks.add(op, [float(getattr(x, "ndarray", x)) for x in operands], result)
+        except Exception:
+            self.failed = str(result.origin)
+            raise
 
     def _are_numbers(self, operands: Sequence[Any]) -> bool:
         for operand in operands:  # a generator would cost more than this
@@ -319,11 +297,9 @@ class Recorder(Evaluator):
     def forget_values(self) -> None:
         """Let go of the recorded values, so that only what the user keeps stays alive."""
         self._leading.forget()
-        self.checked.clear()
-        self.checks.clear()
-        self.number_checks.clear()
-        self.after_write.clear()
-        self._numbers.clear()
+        of_values: tuple[Any, ...] = (self.checked, self.checks, self.number_checks, self.after_write, self._numbers)
+        for known in of_values:
+            known.clear()
 
     def _view(self, region: Region, steps: tuple[Step, ...]) -> Node:
         key = (region.writes, steps)

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 from ..ops.arithmetic import abs as absolute
 from ..ops.comparison import eq, lt
-from ..ops.logic import logical_not, logical_or
-from .graph import Node
+from ..ops.core import interpreted
+from ..ops.logic import logical_and, logical_not, logical_or
+from .graph import Builder, Node
 
 
 class _Refusal(NamedTuple):
@@ -50,19 +51,51 @@ def may_raise(op: str) -> bool:
     return op in _REFUSALS
 
 
-def raise_as_python(op: str, values: Sequence[float]) -> None:
+class NumberChecks:
+    """What a recording does on numbers, as nodes that are true where Python refuses it."""
+
+    def __init__(self, builder: Builder) -> None:
+        self._builder = builder
+        self._failing: list[Node] = []
+        self._where: list[tuple[bool, Node]] = []  # facts on which it depends whether this is done in eager mode
+
+    def only_where(self, holds: bool, fact: Node, function: Callable[[], Any]) -> Any:
+        """``function()``, which is done in eager mode only where `fact` is true; in this call it is as `holds` says."""
+        self._where.append((holds, fact))
+        try:
+            return function()
+        finally:
+            self._where.pop()
+
+    def add(self, op: str, values: Sequence[float], result: Node) -> None:
+        """`result` is `op` of numbers, which have these `values` now. Raises what Python raises for them."""
+        if all(holds for holds, _ in self._where):
+            _raise_as_python(op, values)
+        fails = self._built(_REFUSALS[op].fails, result.args, result)
+        for _, fact in self._where:
+            fails = self._built(logical_and, fact, fails)
+        self._failing.append(fails)
+
+    def all(self) -> list[Node]:
+        """One node for all of them, or none."""
+        return [self._built(_any_of, self._failing)] if self._failing else []
+
+    def clear(self) -> None:
+        self._failing.clear()
+
+    def _built(self, function: Callable[..., Node], *args: Any) -> Node:
+        made: Node = interpreted(self._builder, function, *args)
+        return made
+
+
+def _raise_as_python(op: str, values: Sequence[float]) -> None:
     """Raise what Python raises for `op` of these numbers; TypeError where its result is complex, as no tensor's type
     is then."""
     if isinstance(_REFUSALS[op].python(*values), complex):
         raise TypeError(f"{op} of {', '.join(map(str, values))} is complex; an optimizer's numbers must be real")
 
 
-def refused(op: str, operands: Sequence[Node], result: Node) -> Node:
-    """Whether Python may raise for `op`, as a value of the graph."""
-    return _REFUSALS[op].fails(operands, result)
-
-
-def any_of(facts: Sequence[Node]) -> Node:
+def _any_of(facts: Sequence[Node]) -> Node:
     """Whether one of `facts` is true, by pairs: the graph does not get deep."""
     while len(facts) > 1:
         pairs = [facts[i : i + 2] for i in range(0, len(facts), 2)]

@@ -288,7 +288,7 @@ class Recording:
         return number
 
     def only_where(self, fact: Tensor, function: Callable[[], Any]) -> Any:
-        return self.recorder.only_where(fact, function)
+        return self.recorder.number_checks.only_where(bool(fact.ndarray), self.recorder.node(fact), function)
 
     def read_of(self, kind: str) -> None:
         self.counted.add(kind)
