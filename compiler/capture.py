@@ -26,7 +26,7 @@ from ..ops.views import replay, write_through
 from .errors import CaptureError
 from .graph import Builder, Node, Origin, as_params
 from .leading import Leading
-from .number_checks import NumberChecks, may_raise
+from .number_checks import NumberChecks
 from .origins import Whereabouts
 
 
@@ -171,8 +171,7 @@ class Recorder(Evaluator):
             self.checked.append(node)
         if operands and self._are_numbers(operands):
             self._numbers[id(out)] = out
-            if may_raise(primitive.name):
-                self._check_number(primitive.name, operands, node)
+            self._check_number(operands, node)
         return out
 
     def write(self, target: Array, value: Array | np.generic) -> None:
@@ -228,13 +227,14 @@ class Recorder(Evaluator):
     def promote_as_number(self, array: Array) -> None:
         """From now on `array` (0-d) promotes like a Python float; it stays data of the recording."""
         self._numbers[id(array)] = array
+        self.number_checks.data.add(self.node(array))
 
     def is_number(self, operand: Any) -> bool:
         return isinstance(operand, np.generic) or id(operand) in self._numbers
 
-    def _check_number(self, op: str, operands: Sequence[Any], result: Node) -> None:
+    def _check_number(self, operands: Sequence[Any], result: Node) -> None:
         try:
-            self.number_checks.add(op, [float(getattr(x, "ndarray", x)) for x in operands], result)
+            self.number_checks.add(operands, result)
         except Exception:
             self.failed = str(result.origin)
             raise
@@ -262,8 +262,9 @@ class Recorder(Evaluator):
 
     def add_number(self, array: Array, name: str) -> Root:
         """A root that promotes as a Python number does: a learning rate, a momentum."""
-        self._numbers[id(array)] = array
-        return self.add_root(array, name)
+        root = self.add_root(array, name)
+        self.promote_as_number(array)
+        return root
 
     def node(self, operand: Any) -> Node:
         """The node that holds what `operand` holds now."""
@@ -297,9 +298,8 @@ class Recorder(Evaluator):
     def forget_values(self) -> None:
         """Let go of the recorded values, so that only what the user keeps stays alive."""
         self._leading.forget()
-        of_values: tuple[Any, ...] = (self.checked, self.checks, self.number_checks, self.after_write, self._numbers)
-        for known in of_values:
-            known.clear()
+        known: list[Any] = [self.checked, self.checks, self.number_checks, self.after_write, self._numbers]
+        [each.clear() for each in known]
 
     def _view(self, region: Region, steps: tuple[Step, ...]) -> Node:
         key = (region.writes, steps)

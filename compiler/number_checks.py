@@ -46,16 +46,12 @@ _REFUSALS = {
 }
 
 
-def may_raise(op: str) -> bool:
-    """Whether Python refuses some numbers as operands of `op`."""
-    return op in _REFUSALS
-
-
 class NumberChecks:
     """What a recording does on numbers, as nodes that are true where Python refuses it."""
 
     def __init__(self, builder: Builder) -> None:
         self._builder = builder
+        self.data: set[Node] = set()  # numbers that may be others in each call, and what is computed of them
         self._failing: list[Node] = []
         self._where: list[tuple[bool, Node]] = []  # facts on which it depends whether this is done in eager mode
 
@@ -67,8 +63,18 @@ class NumberChecks:
         finally:
             self._where.pop()
 
-    def add(self, op: str, values: Sequence[float], result: Node) -> None:
-        """`result` is `op` of numbers, which have these `values` now. Raises what Python raises for them."""
+    def add(self, operands: Sequence[Any], result: Node) -> None:
+        """`result` is an op of these numbers, arrays or numpy's. Raises what Python raises for it.
+
+        Of constants alone there is nothing to check: what a mean divides by, say, is no number of the program.
+        """
+        if self.data.isdisjoint(result.args):
+            return
+        self.data.add(result)
+        if result.op.name in _REFUSALS:
+            self._refuse(result.op.name, [float(getattr(x, "ndarray", x)) for x in operands], result)
+
+    def _refuse(self, op: str, values: Sequence[float], result: Node) -> None:
         if all(holds for holds, _ in self._where):
             _raise_as_python(op, values)
         fails = self._built(_REFUSALS[op].fails, result.args, result)
@@ -82,6 +88,7 @@ class NumberChecks:
 
     def clear(self) -> None:
         self._failing.clear()
+        self.data.clear()
 
     def _built(self, function: Callable[..., Node], *args: Any) -> Node:
         made: Node = interpreted(self._builder, function, *args)

@@ -16,7 +16,7 @@ from ..ops.comparison import where
 from ..ops.pointwise import cast
 from ..ops.types import DType
 from ..tensors.tensor import Tensor
-from ..tracing.watch import computed_where
+from ..tracing.watch import watcher
 
 _REAL = "biuf"  # the kinds of numpy's types that are real numbers
 
@@ -47,7 +47,7 @@ def one_element(name: str, value: Tensor) -> Tensor:
 def choose(fact: Any, yes: Callable[[], Any], no: Any) -> Any:
     """``yes()`` or the number `no`, by a fact that is True, False or, in a recording, a tensor."""
     if isinstance(fact, Tensor):
-        return where(fact, computed_where(fact, yes), no)
+        return where(fact, _where_it_counts(fact, yes), no)
     return yes() if fact else no
 
 
@@ -58,15 +58,21 @@ def rounded(value: Any, dtype: DType) -> Any:
     return float(np.asarray(value, dtype.numpy))
 
 
+def _where_it_counts(fact: Tensor, function: Callable[[], Any]) -> Any:
+    """``function()``, whose value counts only where `fact` holds: elsewhere nothing is refused."""
+    recording = watcher()
+    return function() if recording is None else recording.only_where(fact, function)
+
+
 def quotient(dividend: Any, divisor: Any) -> Any:
     """Their quotient as of tensors: by 0 it is infinite or NaN."""
     if isinstance(divisor, Tensor):
-        return computed_where(divisor != 0, lambda: dividend / divisor)
+        return _where_it_counts(divisor != 0, lambda: dividend / divisor)
     return dividend / divisor if divisor else dividend * math.copysign(math.inf, divisor)
 
 
 def reciprocal_root(value: Any) -> Any:
     """1 over the root; of 0 it is infinite, as where a tensor is divided by the root."""
     if isinstance(value, Tensor):
-        return computed_where(value != 0, lambda: value**-0.5)
+        return _where_it_counts(value != 0, lambda: value**-0.5)
     return value**-0.5 if value else math.inf

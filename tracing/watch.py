@@ -195,11 +195,6 @@ def as_number(tensor: Any) -> Any:
     return float(eager().peek(tensor))
 
 
-def computed_where(fact: Any, function: Callable[[], Any]) -> Any:
-    """``function()`` for a value that counts only where `fact`, a 0-d tensor, holds."""
-    return function() if _local.watcher is None else _local.watcher.only_where(fact, function)
-
-
 def declare_transient(reason: str) -> None:
     """Say that this call does something that later calls will not do, such as making an optimizer's state."""
     if _local.watcher is not None:
