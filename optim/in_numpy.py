@@ -57,9 +57,9 @@ def updatable(written: Sequence[Any], gradient: Any) -> list[np.ndarray] | None:
 
 
 def _numbers(options: Iterable[Any]) -> list[float] | None:
-    """Options, if all of them are numbers of the program."""
+    """Options, if all of them are numbers of the program that are floats or become some."""
     numbers = list(options)
-    return numbers if all(type(x) is float or type(x) is int for x in numbers) else None
+    return numbers if all(type(x) is float or (type(x) is int and x.bit_length() < 1024) for x in numbers) else None
 
 
 def adam(optimizer: Any, p: Any, gradient: Any, state: Any, group: Any) -> bool:

@@ -11,6 +11,7 @@ NUMBERS = (1.0, 0.0, -1.0, -1e9, 1e300, float("inf"), float("nan"))
 NO_NUMBERS = ("0.1", "x", None, 10**400, [0.1], 1j)
 OPTIONS = {
     "SGD": ("lr", "momentum", "dampening", "weight_decay"),
+    "SGD with momentum": ("lr", "momentum", "dampening", "weight_decay"),
     "Adam": ("lr", "betas", "eps", "weight_decay"),
     "AdamW": ("lr", "betas", "eps", "weight_decay"),
     "Adamax": ("lr", "betas", "eps", "weight_decay"),
@@ -36,7 +37,8 @@ class Case:
         self.tg, self.form = tg, form
         self.model = tg.nn.Sequential(*(tg.nn.Linear(2, 2, bias=False) for _ in range(2)))
         groups = [{"params": [layer.weight]} for layer in self.model]
-        self.optimizer = getattr(tg.optim, kind)(groups, lr=0.1)
+        name, _, more = kind.partition(" with ")
+        self.optimizer = getattr(tg.optim, name)(groups, lr=0.1, **({more: 0.9} if more else {}))
         self.group, self.counted = self.optimizer.param_groups[1], tg.zeros(1)
         self.call = tg.compile(self.model) if form == "compiled model" else self.model
         self.step = tg.compile(self._step) if form == "compiled" else self._step
@@ -148,7 +150,7 @@ def test_option(tg, kind, name, value, form):
 @pytest.mark.long(fast=7, every=2)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("value", STEPS)
-@pytest.mark.parametrize("kind", [kind for kind in OPTIONS if kind not in ("SGD", "Muon")])
+@pytest.mark.parametrize("kind", [kind for kind in OPTIONS if kind.partition(" ")[0] not in ("SGD", "Muon")])
 @pytest.mark.filterwarnings("ignore")
 def test_count_of_steps(tg, kind, value, form):
     ask(tg, kind, form, set_step(value))
