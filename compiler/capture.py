@@ -297,9 +297,9 @@ class Recorder(Evaluator):
 
     def forget_values(self) -> None:
         """Let go of the recorded values, so that only what the user keeps stays alive."""
-        self._leading.forget()
-        known: list[Any] = [self.checked, self.checks, self.number_checks, self.after_write, self._numbers]
-        [each.clear() for each in known]
+        known: list[Any] = [self.checked, self.checks, self.number_checks, self.after_write, self._numbers, self._leading]
+        for each in known:
+            each.clear()
 
     def _view(self, region: Region, steps: tuple[Step, ...]) -> Node:
         key = (region.writes, steps)
