@@ -297,8 +297,8 @@ class Recorder(Evaluator):
 
     def forget_values(self) -> None:
         """Let go of the recorded values, so that only what the user keeps stays alive."""
-        known: list[Any] = [self.checked, self.checks, self.number_checks, self.after_write, self._numbers, self._leading]
-        for each in known:
+        of: list[Any] = [self.checked, self.checks, self.number_checks, self.after_write, self._numbers, self._leading]
+        for each in of:
             each.clear()
 
     def _view(self, region: Region, steps: tuple[Step, ...]) -> Node:
