@@ -26,6 +26,7 @@ from ..ops.views import replay, write_through
 from .errors import CaptureError
 from .graph import Builder, Node, Origin, as_params
 from .leading import Leading
+from .number_checks import NumberChecks
 from .origins import Whereabouts
 
 
@@ -144,6 +145,7 @@ class Recorder(Evaluator):
         self.checked: list[Node] = []  # ops that may fail for the numbers that they meet
         self.literals: list[Node] = []
         self.checks: list[Node] = []  # whether a requirement fails
+        self.number_checks = NumberChecks(self.builder)
         self.failed = ""  # where an operation failed for the numbers that it met
 
     # ------------------------------------------------------------------------------------------------ the interpreter
@@ -169,6 +171,7 @@ class Recorder(Evaluator):
             self.checked.append(node)
         if operands and self._are_numbers(operands):
             self._numbers[id(out)] = out
+            self._check_number(operands, node)
         return out
 
     def write(self, target: Array, value: Array | np.generic) -> None:
@@ -224,9 +227,17 @@ class Recorder(Evaluator):
     def promote_as_number(self, array: Array) -> None:
         """From now on `array` (0-d) promotes like a Python float; it stays data of the recording."""
         self._numbers[id(array)] = array
+        self.number_checks.data.add(self.node(array))
 
     def is_number(self, operand: Any) -> bool:
         return isinstance(operand, np.generic) or id(operand) in self._numbers
+
+    def _check_number(self, operands: Sequence[Any], result: Node) -> None:
+        try:
+            self.number_checks.add(operands, result)
+        except Exception:
+            self.failed = str(result.origin)
+            raise
 
     def _are_numbers(self, operands: Sequence[Any]) -> bool:
         for operand in operands:  # a generator would cost more than this
@@ -251,8 +262,9 @@ class Recorder(Evaluator):
 
     def add_number(self, array: Array, name: str) -> Root:
         """A root that promotes as a Python number does: a learning rate, a momentum."""
-        self._numbers[id(array)] = array
-        return self.add_root(array, name)
+        root = self.add_root(array, name)
+        self.promote_as_number(array)
+        return root
 
     def node(self, operand: Any) -> Node:
         """The node that holds what `operand` holds now."""
@@ -285,11 +297,9 @@ class Recorder(Evaluator):
 
     def forget_values(self) -> None:
         """Let go of the recorded values, so that only what the user keeps stays alive."""
-        self._leading.forget()
-        self.checked.clear()
-        self.checks.clear()
-        self.after_write.clear()
-        self._numbers.clear()
+        of: list[Any] = [self.checked, self.checks, self.number_checks, self.after_write, self._numbers, self._leading]
+        for each in of:
+            each.clear()
 
     def _view(self, region: Region, steps: tuple[Step, ...]) -> Node:
         key = (region.writes, steps)

@@ -29,7 +29,7 @@ class Leading:
                 self._known[asked] = False
         return self._known[node]
 
-    def forget(self) -> None:
+    def clear(self) -> None:
         """Keep no nodes alive."""
         self._known.clear()
 

@@ -15,9 +15,10 @@ from ..tensors.limits import finfo
 from ..tensors.tensor import Tensor
 from ..tracing.watch import Entries
 from .complex_parameters import refuse_complex
+from .numbers import choose
 from .optimizer import Optimizer, ParamsT
 from .options import Options, check_lr
-from .state import choose, complete, counted, state_tensor, store
+from .state import complete, counted, state_tensor, store
 
 
 class Adafactor(Optimizer):

@@ -11,6 +11,7 @@ from ..tensors.tensor import Tensor
 from ..tracing.watch import Entries
 from .in_numpy import adam, in_numpy
 from .moments import check_moment
+from .numbers import reciprocal_root
 from .optimizer import Optimizer, ParamsT
 from .options import Options, check_at_least_zero, check_betas, check_fused, check_kinds_of_betas
 from .state import counted, state_tensor, store
@@ -80,22 +81,23 @@ class Adam(Optimizer):
         mean, square = state_tensor(state, "exp_avg", p), state_tensor(state, "exp_avg_sq", p)
         check_moment("exp_avg", mean, gradient, exactly=True)
         check_moment("exp_avg_sq", square, gradient, exactly=False)
+        beta1, beta2 = options.number("betas", 0), options.number("betas", 1)
         step = counted(state_tensor(state, "step", p))
-        lr, beta1, beta2 = options.number("lr"), options.number("betas", 0), options.number("betas", 1)
         g = -gradient if options.choice("maximize") else gradient
         value = p
         if not options.is_zero("weight_decay"):
             decay = options.number("weight_decay")
             if options.choice("decoupled_weight_decay"):
-                value = p * (1 - lr * decay)
+                value = p * (1 - options.number("lr") * decay)
             else:
                 g = g + p * decay
         store(mean, mean + (g - mean) * (1 - beta1))
         store(square, square * beta2 + (g * (1 - beta2)) * g)
+        rate = options.number("lr") / (1 - beta1**step)
         peak = self._peak(square, p, state, options)
         # PyTorch divides by the root of the correction. Its reciprocal costs less and differs in the last bit.
-        root = sqrt(peak) * (1 - beta2**step) ** -0.5 + options.number("eps")
-        store(p, value - (mean * (lr / (1 - beta1**step))) / root)
+        root = sqrt(peak) * reciprocal_root(1 - beta2**step) + options.number("eps")
+        store(p, value - (mean * rate) / root)
 
     def _peak(self, square: Tensor, p: Tensor, state: Entries, options: Options) -> Tensor:
         if not options.choice("amsgrad"):

@@ -22,6 +22,7 @@ from ..tensors.operands import PLAIN_TENSORS
 from ..tensors.tensor import Tensor, make
 from ..tracing.watch import Entries, as_number, counter, watcher
 from .declared import OPTIMIZER
+from .numbers import is_number
 from .options import Options
 from .state import complete, entry_of, is_needed, store
 
@@ -234,6 +235,8 @@ class GivenOptions(Options):
     def number(self, key: str, item: int | None = None) -> Any:
         value = self.group[key] if item is None else self.group[key][item]
         if not isinstance(value, Tensor):
+            if not is_number(value):
+                raise _Unlike
             return float(value)
         if (key, item) not in self._numbers:
             self._numbers[key, item] = float(value.ndarray) if watcher() is None else as_number(value)

@@ -9,9 +9,10 @@ import numpy as np
 from ..ops.types import get_default_dtype
 from ..tensors.tensor import Tensor
 from .elementwise import Elementwise, Functions, Reading, Values, gradient_numbers
+from .numbers import as_float, choose, rounded
 from .optimizer import ParamsT
 from .options import check_at_least_zero
-from .state import choose, rounded, scalar_state
+from .state import scalar_state
 
 
 class ASGD(Elementwise):
@@ -55,7 +56,7 @@ class ASGD(Elementwise):
 
     def initial(self, p: Tensor, group: Any, key: str) -> np.ndarray:
         if key == "eta":
-            return scalar_state(float(dict.__getitem__(group, "lr")))
+            return scalar_state(as_float("lr", dict.__getitem__(group, "lr")))
         return scalar_state(1) if key == "mu" else super().initial(p, group, key)
 
     def numbers(self, read: Reading) -> dict[str, Any]:

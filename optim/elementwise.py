@@ -20,6 +20,7 @@ from ..tensors.operands import PLAIN_TENSORS
 from ..tensors.tensor import Tensor
 from ..tracing.watch import Entries, as_number
 from .in_numpy import count_writes, in_numpy, updatable
+from .numbers import as_float
 from .optimizer import Optimizer
 from .options import Options
 from .state import counted, is_needed, state_tensor, store
@@ -105,7 +106,7 @@ class PlainReading(Reading):
 
     def number(self, key: str, item: int | None = None) -> float:
         value = dict.__getitem__(self.group, key)
-        return float(value if item is None else value[item])
+        return as_float(key, value if item is None else value[item])
 
     def choice(self, key: str) -> Any:
         return dict.get(self.group, key)

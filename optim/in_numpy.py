@@ -14,6 +14,7 @@ import numpy as np
 from ..ops.array import quietly, require_writable
 from ..ops.memory import blocks
 from ..tensors.operands import PLAIN_TENSORS
+from .numbers import reciprocal_root
 
 F = TypeVar("F", bound=Callable[..., Any])
 #: ``form(optimizer, p, gradient, state, group)``: whether the update is done.
@@ -56,9 +57,9 @@ def updatable(written: Sequence[Any], gradient: Any) -> list[np.ndarray] | None:
 
 
 def _numbers(options: Iterable[Any]) -> list[float] | None:
-    """Options, if all of them are numbers of the program."""
+    """Options, if all of them are numbers of the program that are floats or become some."""
     numbers = list(options)
-    return numbers if all(type(x) is float or type(x) is int for x in numbers) else None
+    return numbers if all(type(x) is float or (type(x) is int and x.bit_length() < 1024) for x in numbers) else None
 
 
 def adam(optimizer: Any, p: Any, gradient: Any, state: Any, group: Any) -> bool:
@@ -68,24 +69,16 @@ def adam(optimizer: Any, p: Any, gradient: Any, state: Any, group: Any) -> bool:
     step: Any
     arrays, step, betas = updatable(written, gradient), dict.get(state, "step"), dict.get(group, "betas")
     numbers = _numbers((*[dict.get(group, name) for name in ("lr", "eps", "weight_decay")], *(betas or ())))
-    if arrays is None or numbers is None or type(step) not in PLAIN_TENSORS:
+    if arrays is None or numbers is None or len(numbers) != 5 or type(step) not in PLAIN_TENSORS:
         return False
     require_writable(step)
+    try:
+        factors = _adam_factors(numbers, float(step.ndarray + step.ndarray.dtype.type(1)), group)
+    except (ArithmeticError, TypeError):
+        return False  # `update` raises it, where PyTorch does
     step.ndarray += 1
     step.buffer.version += 1
-    (lr, eps, decay, beta1, beta2), count = numbers, float(step.ndarray)
-    decoupled = bool(dict.get(group, "decoupled_weight_decay"))
-    factors = _AdamFactors(
-        first=1 - beta1,
-        second=1 - beta2,
-        kept=beta2,
-        correction=(1 - beta2**count) ** -0.5,
-        eps=eps,
-        rate=lr / (1 - beta1**count),
-        shrink=1 - lr * decay if decay and decoupled else None,
-        decay=decay if decay and not decoupled else None,
-        negated=bool(dict.get(group, "maximize")),
-    ).of(p.ndarray.dtype)
+    factors = factors.of(p.ndarray.dtype)
     count_writes(written)  # first: an interrupt between blocks leaves memory that counts as written to
     for block in blocks(arrays):
         quietly(_adam_block, factors, *block)
@@ -109,6 +102,25 @@ class _AdamFactors(NamedTuple):
         """The same in an element type."""
         numbers: list[Any] = [x if x is None or x is True or x is False else dtype.type(x) for x in self]
         return _AdamFactors(*numbers)
+
+
+def _adam_factors(numbers: Sequence[float], count: float, group: Any) -> _AdamFactors:
+    lr, eps, decay, beta1, beta2 = numbers
+    decoupled = bool(dict.get(group, "decoupled_weight_decay"))
+    factors = _AdamFactors(
+        first=1 - beta1,
+        second=1 - beta2,
+        kept=beta2,
+        correction=reciprocal_root(1 - beta2**count),
+        eps=eps,
+        rate=lr / (1 - beta1**count),
+        shrink=1 - lr * decay if decay and decoupled else None,
+        decay=decay if decay and not decoupled else None,
+        negated=bool(dict.get(group, "maximize")),
+    )
+    if isinstance(factors.correction, complex) or isinstance(factors.rate, complex):
+        raise TypeError("the correction of Adam's mean square is complex")
+    return factors
 
 
 def _adam_block(by: _AdamFactors, g: Any, p: Any, mean: Any, square: Any, peak: Any = None) -> None:

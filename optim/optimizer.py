@@ -110,6 +110,7 @@ class Optimizer(StepHooks, StepsAsCalls):
     updates_parts = True
     #: Whether there is an `update_sparse`, and what is said where there is none.
     takes_sparse = False
+    takes_dense = True
     #: Whether numbers of a loaded state stay numbers, as its own are; otherwise they become tensors.
     keeps_numbers = False
     refusal = "{name} does not support sparse gradients"
@@ -316,6 +317,8 @@ class Optimizer(StepHooks, StepsAsCalls):
         for p in _parameters_of(group):
             gradient = p.grad
             if gradient is not None:
+                if not (self.takes_dense or gradient.is_sparse):
+                    raise RuntimeError(self.refusal)
                 check_capturable(options, self.captured)
                 entry = entry_of(self, p, group)
                 declare_read("optimizer state", EntryRead.of(self.state, p, _entry, self, p).found_in(self))

@@ -8,6 +8,7 @@ from typing import Any
 from ..tensors.tensor import Tensor
 from ..tracing.entries import EntryRead
 from ..tracing.watch import declare_number, declare_read, watcher
+from .numbers import as_float, one_element
 
 
 class Options:
@@ -25,7 +26,7 @@ class Options:
             name = key if item is None else f"{key}_{item}"
             get = self._reading(key, _number_of, item)
             kind = declare_read(f"{name} as a tensor", self._reading(key, _tensor_of, item))
-            self._numbers[key, item] = declare_number(name, get) if kind is None else value
+            self._numbers[key, item] = declare_number(name, get) if kind is None else one_element(key, value)
         return self._numbers[key, item]
 
     def choice(self, key: str) -> Any:
@@ -46,7 +47,7 @@ def _option(group: dict[str, Any], key: str, item: int | None) -> Any:
 
 
 def _number_of(group: dict[str, Any], key: str, item: int | None) -> float:
-    return float(_option(group, key, item))
+    return as_float(key, _option(group, key, item))
 
 
 def _tensor_of(group: dict[str, Any], key: str, item: int | None) -> Tensor | None:
@@ -92,13 +93,18 @@ def check_fused_parameter(options: Options, p: Tensor) -> None:
         )
 
 
+def _compared(option: Any) -> Any:
+    """What is compared with the ends of an option's range, which raises what Python does for what is no number."""
+    return float(option) if isinstance(option, Tensor) else option
+
+
 def check_at_least_zero(**numbers: Any) -> None:
     """ValueError in PyTorch's words for a negative (or NaN) option; a rate may be a tensor with one element."""
     words = {"lr": "learning rate", "eps": "epsilon value"}
     for name, value in numbers.items():
         if isinstance(value, Tensor) and value.ndarray.size != 1:
             raise ValueError(f"Tensor {name} must be 1-element")
-        if not float(value) >= 0.0:
+        if not _compared(value) >= 0.0:
             raise ValueError(f"Invalid {words.get(name, f'{name} value')}: {value}; it must be at least 0")
 
 
@@ -106,7 +112,7 @@ def check_lr(lr: Any) -> None:
     """ValueError in the words of PyTorch's later optimizers for a rate below 0, or a tensor of several."""
     if isinstance(lr, Tensor) and lr.ndarray.size != 1:
         raise ValueError("Tensor lr must be 1-element")
-    if not float(lr) >= 0.0:
+    if not _compared(lr) >= 0.0:
         raise ValueError(f"Learning rate should be >= 0 but is: {lr}")
 
 
@@ -115,7 +121,7 @@ def check_betas(betas: Sequence[Any]) -> None:
     for i, beta in enumerate(betas):
         if isinstance(beta, Tensor) and beta.ndarray.size != 1:
             raise ValueError(f"Tensor betas[{i}] must be 1-element")
-        if not 0.0 <= float(beta) < 1.0:
+        if not 0.0 <= _compared(beta) < 1.0:
             raise ValueError(f"Invalid beta parameter at index {i}: {beta}; it must be in [0, 1)")
 
 

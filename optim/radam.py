@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from .elementwise import Elementwise, Functions, Reading, Values, gradient_numbers
+from .numbers import choose, quotient
 from .optimizer import ParamsT
 from .options import check_at_least_zero, check_betas
-from .state import choose
 
 
 class RAdam(Elementwise):
@@ -74,7 +74,7 @@ class RAdam(Elementwise):
             "second": 1 - beta2,
             "eps": read.number("eps"),
             "rectified": rectified,
-            "rate": lr / (1 - beta1**step) * choose(rectified, rectification, 1.0),
+            "rate": quotient(lr, 1 - beta1**step) * choose(rectified, rectification, 1.0),
         }
 
     @staticmethod

@@ -33,6 +33,8 @@ class SparseAdam(Optimizer):
     reads = frozenset("lr betas eps".split())
     per_parameter = {"step": True, "exp_avg": True, "exp_avg_sq": True}
     takes_sparse = True
+    takes_dense = False
+    refusal = "SparseAdam does not support dense gradients, please consider Adam instead"
     keeps_numbers = True
 
     def __init__(
@@ -57,9 +59,6 @@ class SparseAdam(Optimizer):
         found = [[i, j] for i, members in enumerate(groups) for j, p in enumerate(members) if p.dtype.is_complex]
         if found:
             raise ValueError(f"Complex params at indices {found}: SparseAdam does not support complex parameters")
-
-    def update(self, p: Tensor, gradient: Tensor, state: Entries, options: Options) -> None:
-        raise RuntimeError("SparseAdam does not support dense gradients, please consider Adam instead")
 
     def update_sparse(self, p: Tensor, gradient: Tensor, state: Entries, options: Options) -> None:
         state["step"] = count = int(state["step"]) + 1

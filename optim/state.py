@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..ops.array import eager
-from ..ops.comparison import where
 from ..ops.memory import aligned_empty
 from ..ops.pointwise import cast
-from ..ops.types import DType, float64, get_default_dtype
+from ..ops.types import float64, get_default_dtype
 from ..tape.grad_mode import is_grad_enabled
 from ..tensors.tensor import Tensor, make, unrecorded
 from ..tracing.entries import EntryRead
@@ -120,20 +119,6 @@ def counted(step: Tensor) -> Any:
     """Count one step; returns the new count as a number."""
     store(step, step + 1)
     return as_number(step)
-
-
-def choose(fact: Any, yes: Callable[[], Any], no: Any) -> Any:
-    """``yes()`` or the number `no`, by a fact that is True, False or, in a recording, a tensor."""
-    if isinstance(fact, Tensor):
-        return where(fact, yes(), no)
-    return yes() if fact else no
-
-
-def rounded(value: Any, dtype: DType) -> Any:
-    """A number, or in a recording a tensor of one, as `dtype` holds it."""
-    if isinstance(value, Tensor):
-        return cast(cast(value, dtype), value.dtype)
-    return float(np.asarray(value, dtype.numpy))
 
 
 def store(target: Tensor, value: Any) -> None:

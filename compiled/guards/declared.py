@@ -35,7 +35,7 @@ class Guard:
     def holds(self) -> bool:
         try:
             now = self.get()
-        except NOT_THERE:  # what it looked at is gone
+        except Exception:  # what it looked at is gone, or nothing that it takes: the function itself will raise it
             return False
         if self.by_identity and not is_one_object(now):
             return now is self.value

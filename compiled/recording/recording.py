@@ -287,6 +287,9 @@ class Recording:
         self.recorder.promote_as_number(number)
         return number
 
+    def only_where(self, fact: Tensor, function: Callable[[], Any]) -> Any:
+        return self.recorder.number_checks.only_where(bool(fact.ndarray), self.recorder.node(fact), function)
+
     def read_of(self, kind: str) -> None:
         self.counted.add(kind)
 

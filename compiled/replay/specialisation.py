@@ -197,11 +197,14 @@ class Specialisation:
         return self.captured.find_gradients(call_arguments)
 
     def look_at_options(self) -> bool:
-        """True if what the library has declared is as recorded; its numbers are read."""
+        """True if what the library has declared is as recorded; its numbers are read, and are numbers."""
         if not self.unwritten.guards_hold():
             return False
-        for i, number in enumerate(self.recording.numbers):
-            self._numbers[i] = number.get()
+        try:
+            for i, number in enumerate(self.recording.numbers):
+                self._numbers[i] = number.get()
+        except Exception:  # the function itself will raise it, once it has done what comes before
+            return False
         return True
 
     # ----------------------------------------------------------------------------------------------------- calling

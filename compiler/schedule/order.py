@@ -58,7 +58,7 @@ def _in_order(plan: Plan, choice: Choice) -> list[Kernel]:
             chosen = choice(order, waits, _usage(plan, lowered))
             plan.early = _results_before_checks(plan, chosen)
             return [lowered.kernel(job) for job in chosen]
-        writer = next(job for job in stuck if _writes(job) & plan.updated)
+        writer = next(job for job in _in_cycles(stuck, waits) if _writes(job) & plan.updated)
         lowered.forget(_write_later(plan, writer, _writes(writer) & plan.updated))
 
 
@@ -181,6 +181,22 @@ def _sorted(jobs: Sequence[Job], waits: Mapping[Job, set[Job]]) -> tuple[list[Jo
             return [job for job in order if job is not _CHECKED], [job for job in jobs if job not in done]
         order.append(heapq.heappop(queue)[1])
         sorter.done(order[-1])
+
+
+def _in_cycles(stuck: Sequence[Job], waits: Mapping[Job, set[Job]]) -> list[Job]:
+    """Without those that only wait for a cycle: other memory for what they write would break none."""
+    left = dict.fromkeys([_CHECKED, *stuck], 0)  # how many of these wait for it
+    for waiting in left:
+        for job in waits[waiting] & left.keys():
+            left[job] += 1
+    free = [job for job, count in left.items() if not count]
+    for waiting in free:  # which grows
+        del left[waiting]
+        for job in waits[waiting] & left.keys():
+            left[job] -= 1
+            if not left[job]:
+                free.append(job)
+    return [job for job in stuck if job in left]
 
 
 def _write_later(plan: Plan, job: Job, clash: set[str]) -> list[Node]:

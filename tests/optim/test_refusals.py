@@ -1,5 +1,10 @@
 """What optimizers refuse, and what their state is: found by PyTorch's database of optimizers (database/optimizers)."""
 
+import contextlib
+import decimal
+import fractions
+
+import numpy as np
 import pytest
 
 
@@ -108,3 +113,63 @@ def test_few_normal_numbers_are_rounded_once(tg, maybe_compile):
     for _ in range(3):
         tg.manual_seed(42)
         assert draw().tolist() == NORMAL
+
+
+@pytest.mark.parametrize("name", ["SGD", "Adam", "RAdam", "Adagrad", "Adafactor"])
+@pytest.mark.parametrize("rate", ["0.1", "x", None, [0.1], 1j])
+def test_rates_that_are_no_numbers(tg, name, rate):
+    w = tg.nn.Parameter(tg.ones(2))
+    with pytest.raises(TypeError):
+        getattr(tg.optim, name)([w], lr=rate)
+    optimizer = getattr(tg.optim, name)([w])
+    optimizer.param_groups[0]["lr"], w.grad = rate, tg.ones(2)
+    with pytest.raises(TypeError):
+        optimizer.step()
+    assert w.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("name", ["SGD", "Adam", "ASGD"])
+def test_rates_of_other_kinds_of_numbers(tg, name):
+    w = tg.nn.Parameter(tg.ones(2))
+    optimizer = getattr(tg.optim, name)([w])
+    for rate in (fractions.Fraction(1, 10), decimal.Decimal("0.1"), tg.ones(2)):
+        optimizer.param_groups[0]["lr"], w.grad = rate, tg.ones(2)
+        with pytest.raises(TypeError):
+            optimizer.step()
+    assert w.tolist() == [1, 1]
+    for rate in (np.float32(0.125), np.array(0.125), 0, True, tg.tensor([0.125])):
+        optimizer.param_groups[0]["lr"], w.grad = rate, tg.ones(2)
+        optimizer.step()
+    assert max(w.tolist()) < 1
+
+
+def test_options_that_are_gone(tg):
+    w = tg.nn.Parameter(tg.ones(2))
+    optimizer = tg.optim.Adam([w])
+    w.grad = tg.ones(2)
+    optimizer.step()
+    del optimizer.param_groups[0]["betas"]
+    with pytest.raises(KeyError, match="betas"):
+        optimizer.step()
+    assert optimizer.state[w]["step"].item() == 1
+
+
+def test_corrections_of_nothing(tg):
+    """What PyTorch divides by 0 as a tensor is infinite; what it divides in Python raises, after the moments."""
+    w = tg.nn.Parameter(tg.ones(1))
+    optimizer = tg.optim.Adam([w], lr=0.1)
+    for betas, raises in (((0.5, 1.0), None), ((1.0, 0.5), ZeroDivisionError)):
+        optimizer.param_groups[0]["betas"], w.grad = betas, tg.ones(1)
+        with contextlib.nullcontext() if raises is None else pytest.raises(raises):
+            optimizer.step()
+    state = optimizer.state[w]
+    assert [state[name].item() for name in ("step", "exp_avg", "exp_avg_sq")] == [2, 0.5, 0.5]
+
+
+def test_dense_gradients_of_sparse_adam_make_no_state(tg):
+    w = tg.nn.Parameter(tg.ones(2))
+    optimizer = tg.optim.SparseAdam([w])
+    w.grad = tg.ones(2)
+    with pytest.raises(RuntimeError, match="SparseAdam does not support dense gradients"):
+        optimizer.step()
+    assert not optimizer.state

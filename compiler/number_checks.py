@@ -1,0 +1,110 @@
+"""Arithmetic on a program's numbers that Python refuses, where the same op on tensors gives infinity or NaN.
+
+A learning rate, a count of steps and what is computed of them are Python's numbers in eager mode and scalars of the
+graph in a recording. What Python raises for them, a recording raises at once; the graph checks it at each call.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from ..ops.arithmetic import abs as absolute
+from ..ops.comparison import eq, lt
+from ..ops.core import interpreted
+from ..ops.logic import logical_and, logical_not, logical_or
+from .graph import Builder, Node
+
+
+class _Refusal(NamedTuple):
+    """`python` is what eager mode computes; ``fails(operands, result)`` is true wherever it raises, or gives no float:
+    a replay leaves such calls to eager mode."""
+
+    python: Callable[..., Any]
+    fails: Callable[[Sequence[Node], Node], Node]
+
+
+def _divisor_is_zero(operands: Sequence[Node], result: Node) -> Node:
+    return eq(operands[-1], 0)
+
+
+def _is_not_finite(operands: Sequence[Node], result: Node) -> Node:
+    """0 to a negative power, what overflows, and what would be complex, which is NaN here."""
+    return logical_not(lt(absolute(result), math.inf))
+
+
+_DIVISION = _Refusal(operator.truediv, _divisor_is_zero)
+_POWER = _Refusal(operator.pow, _is_not_finite)
+_REFUSALS = {
+    "div": _DIVISION,
+    "reciprocal": _Refusal(functools.partial(operator.truediv, 1.0), _divisor_is_zero),
+    "pow": _POWER,
+    "pow_tensor": _POWER,
+}
+
+
+class NumberChecks:
+    """What a recording does on numbers, as nodes that are true where Python refuses it."""
+
+    def __init__(self, builder: Builder) -> None:
+        self._builder = builder
+        self.data: set[Node] = set()  # numbers that may be others in each call, and what is computed of them
+        self._failing: list[Node] = []
+        self._where: list[tuple[bool, Node]] = []  # facts on which it depends whether this is done in eager mode
+
+    def only_where(self, holds: bool, fact: Node, function: Callable[[], Any]) -> Any:
+        """``function()``, which is done in eager mode only where `fact` is true; in this call it is as `holds` says."""
+        self._where.append((holds, fact))
+        try:
+            return function()
+        finally:
+            self._where.pop()
+
+    def add(self, operands: Sequence[Any], result: Node) -> None:
+        """`result` is an op of these numbers, arrays or numpy's. Raises what Python raises for it.
+
+        Of constants alone there is nothing to check: what a mean divides by, say, is no number of the program.
+        """
+        if self.data.isdisjoint(result.args):
+            return
+        self.data.add(result)
+        if result.op.name in _REFUSALS:
+            self._refuse(result.op.name, [float(getattr(x, "ndarray", x)) for x in operands], result)
+
+    def _refuse(self, op: str, values: Sequence[float], result: Node) -> None:
+        if all(holds for holds, _ in self._where):
+            _raise_as_python(op, values)
+        fails = self._built(_REFUSALS[op].fails, result.args, result)
+        for _, fact in self._where:
+            fails = self._built(logical_and, fact, fails)
+        self._failing.append(fails)
+
+    def all(self) -> list[Node]:
+        """One node for all of them, or none."""
+        return [self._built(_any_of, self._failing)] if self._failing else []
+
+    def clear(self) -> None:
+        self._failing.clear()
+        self.data.clear()
+
+    def _built(self, function: Callable[..., Node], *args: Any) -> Node:
+        made: Node = interpreted(self._builder, function, *args)
+        return made
+
+
+def _raise_as_python(op: str, values: Sequence[float]) -> None:
+    """Raise what Python raises for `op` of these numbers; TypeError where its result is complex, as no tensor's type
+    is then."""
+    if isinstance(_REFUSALS[op].python(*values), complex):
+        raise TypeError(f"{op} of {', '.join(map(str, values))} is complex; an optimizer's numbers must be real")
+
+
+def _any_of(facts: Sequence[Node]) -> Node:
+    """Whether one of `facts` is true, by pairs: the graph does not get deep."""
+    while len(facts) > 1:
+        pairs = [facts[i : i + 2] for i in range(0, len(facts), 2)]
+        facts = [logical_or(*pair) if len(pair) == 2 else pair[0] for pair in pairs]
+    return facts[0]
