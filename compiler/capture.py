@@ -145,7 +145,7 @@ class Recorder(Evaluator):
         self.checked: list[Node] = []  # ops that may fail for the numbers that they meet
         self.literals: list[Node] = []
         self.checks: list[Node] = []  # whether a requirement fails
-        self.number_checks = NumberChecks(self.builder)
+        self.number_checks = NumberChecks(self.builder, self.node)
         self.failed = ""  # where an operation failed for the numbers that it met
 
     # ------------------------------------------------------------------------------------------------ the interpreter

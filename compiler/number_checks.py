@@ -49,19 +49,31 @@ _REFUSALS = {
 class NumberChecks:
     """What a recording does on numbers, as nodes that are true where Python refuses it."""
 
-    def __init__(self, builder: Builder) -> None:
-        self._builder = builder
+    def __init__(self, builder: Builder, node: Callable[[Any], Node]) -> None:
+        self._builder, self._node = builder, node
         self.data: set[Node] = set()  # numbers that may be others in each call, and what is computed of them
         self._failing: list[Node] = []
+        self._presumed: list[Node] = []
+        self.given: frozenset[Node] = frozenset()  # what `presumed` has given
+        self._are_presumed = False
         self._where: list[tuple[bool, Node]] = []  # facts on which it depends whether this is done in eager mode
 
-    def only_where(self, holds: bool, fact: Node, function: Callable[[], Any]) -> Any:
-        """``function()``, which is done in eager mode only where `fact` is true; in this call it is as `holds` says."""
-        self._where.append((holds, fact))
+    def only_where(self, fact: Any, function: Callable[[], Any]) -> Any:
+        """``function()``, which is done in eager mode only where `fact`, a tensor of one element, is true."""
+        self._where.append((bool(fact.ndarray), self._node(fact)))
         try:
             return function()
         finally:
             self._where.pop()
+
+    def presume(self, function: Callable[..., Any], *args: Any) -> Any:
+        """``function(*args)``. Guards of options tell that none of its numbers is refused, if counts are from 0 on: its
+        checks are apart, for those who cannot look at them in time."""
+        before, self._are_presumed = self._are_presumed, True
+        try:
+            return function(*args)
+        finally:
+            self._are_presumed = before
 
     def add(self, operands: Sequence[Any], result: Node) -> None:
         """`result` is an op of these numbers, arrays or numpy's. Raises what Python raises for it.
@@ -80,14 +92,21 @@ class NumberChecks:
         fails = self._built(_REFUSALS[op].fails, result.args, result)
         for _, fact in self._where:
             fails = self._built(logical_and, fact, fails)
-        self._failing.append(fails)
+        (self._presumed if self._are_presumed else self._failing).append(fails)
 
-    def all(self) -> list[Node]:
-        """One node for all of them, or none."""
+    def needed(self) -> list[Node]:
+        """One node for all of them that nothing is presumed of, or none."""
         return [self._built(_any_of, self._failing)] if self._failing else []
+
+    def presumed(self) -> list[Node]:
+        """One node for all of `presumed_of`, or none."""
+        found = [self._built(_any_of, self._presumed)] if self._presumed else []
+        self.given = frozenset(found)
+        return found
 
     def clear(self) -> None:
         self._failing.clear()
+        self._presumed.clear()
         self.data.clear()
 
     def _built(self, function: Callable[..., Node], *args: Any) -> Node:

@@ -25,6 +25,7 @@ class Adadelta(Elementwise):
     """
 
     reads = frozenset("lr rho eps weight_decay".split())
+    safe_ranges = {}
     later_options = {"foreach": None, "maximize": False, "differentiable": False, "capturable": False}
     per_parameter = {"step": True, "square_avg": True, "acc_delta": True}
 

@@ -39,6 +39,7 @@ class Adafactor(Optimizer):
 
     updates_parts = False
     reads = frozenset("lr beta2_decay eps d weight_decay maximize".split())
+    safe_ranges = {"beta2_decay": (-1e3, 0.0)}
     later_options = {"foreach": None}
     per_parameter = {"step": False, "row_var": False, "col_var": False, "variance": False}
 

@@ -34,6 +34,7 @@ class Adagrad(Elementwise):
     """
 
     reads = frozenset("lr lr_decay eps weight_decay".split())
+    safe_ranges = {"lr_decay": (0.0, 1e9)}
     later_options = {"foreach": None, "maximize": False, "differentiable": False, "fused": None}
     per_parameter = {"step": True, "sum": True}
     takes_sparse = True

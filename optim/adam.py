@@ -42,6 +42,7 @@ class Adam(Optimizer):
 
     refusal = "Adam does not support sparse gradients, please consider SparseAdam instead"
     reads = frozenset("lr betas eps weight_decay".split())
+    safe_ranges = {"betas": (0.0, 1.0)}
     later_options = {
         "amsgrad": False, "maximize": False, "foreach": None, "capturable": False,
         "differentiable": False, "decoupled_weight_decay": False, "fused": None,

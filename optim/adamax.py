@@ -25,6 +25,7 @@ class Adamax(Elementwise):
     """
 
     reads = frozenset("lr betas eps weight_decay".split())
+    safe_ranges = {"betas": (0.0, 1.0)}
     later_options = {"foreach": None, "maximize": False, "differentiable": False, "capturable": False}
     per_parameter = {"step": True, "exp_avg": True, "exp_inf": True}
 

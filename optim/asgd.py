@@ -32,6 +32,7 @@ class ASGD(Elementwise):
 
     captured = "params, mus, etas, and state_steps"
     reads = frozenset("lr lambd alpha t0 weight_decay".split())
+    safe_ranges = {"lr": (0.0, 1e9), "lambd": (0.0, 1e9), "alpha": (0.0, 1.0)}
     later_options = {"foreach": None, "maximize": False, "differentiable": False, "capturable": False}
     per_parameter = {"step": True, "eta": True, "mu": True, "ax": True}
     scalars = frozenset({"step", "eta", "mu"})

@@ -38,6 +38,7 @@ class Muon(Optimizer):
 
     updates_parts = False
     reads = frozenset("lr weight_decay momentum nesterov ns_coefficients eps ns_steps adjust_lr_fn".split())
+    safe_ranges = {}
     per_parameter = {"momentum_buffer": True}
 
     def __init__(

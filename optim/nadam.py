@@ -30,6 +30,7 @@ class NAdam(Elementwise):
 
     captured = "params, mu_products and state_steps"
     reads = frozenset("lr betas eps weight_decay momentum_decay".split())
+    safe_ranges = {"betas": (0.0, 0.9999999), "momentum_decay": (0.0, 1e3)}
     later_options = {
         "maximize": False, "foreach": None, "capturable": False,
         "differentiable": False, "decoupled_weight_decay": False,

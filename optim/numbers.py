@@ -61,7 +61,7 @@ def rounded(value: Any, dtype: DType) -> Any:
 def _where_it_counts(fact: Tensor, function: Callable[[], Any]) -> Any:
     """``function()``, whose value counts only where `fact` holds: elsewhere nothing is refused."""
     recording = watcher()
-    return function() if recording is None else recording.only_where(fact, function)
+    return function() if recording is None else recording.number_checks.only_where(fact, function)
 
 
 def quotient(dividend: Any, divisor: Any) -> Any:

@@ -31,7 +31,7 @@ from .groups import members_of
 from .hooks import StepHooks, register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 from .in_numpy import Form, form_of
 from .loading import LoadedGroups, load, packed
-from .options import Options, add_options, check_capturable, check_fused_parameter, require_options
+from .options import Options, add_options, check_capturable, check_fused_parameter, presumption, require_options
 from .sparse_rows import has_sparse_gradients, without_places
 from .state import State, as_groups, as_state, complete, entry_of, filled_like, is_needed, makes_state, scalar_state
 
@@ -103,6 +103,8 @@ class Optimizer(StepHooks, StepsAsCalls):
     #: Options that each step reads, and those that came with later versions: groups without these get them when loaded.
     reads: frozenset[str] = frozenset()
     later_options: Mapping[str, Any] = {}
+    #: Options with the ends between which (without the last) Python refuses no number of a step; None: not known.
+    safe_ranges: Mapping[str, tuple[float, float]] | None = None
     captured = "params and state_steps"  # what `capturable` would have on a device, in the words of PyTorch's error
     #: Which of these are numbers, 0-d tensors (`scalar_state`); the others have the parameter's shape.
     scalars: frozenset[str] = frozenset({"step"})
@@ -314,6 +316,7 @@ class Optimizer(StepHooks, StepsAsCalls):
         plain = watcher() is None and not switch.stack and not self.defaults.get("differentiable")
         in_numpy = form_of(self.update) if plain else None
         needed = [key for key, when in self.per_parameter.items() if is_needed(group, when)]
+        presuming = presumption(group, index, self.safe_ranges)
         for p in _parameters_of(group):
             gradient = p.grad
             if gradient is not None:
@@ -323,7 +326,7 @@ class Optimizer(StepHooks, StepsAsCalls):
                 entry = entry_of(self, p, group)
                 declare_read("optimizer state", EntryRead.of(self.state, p, _entry, self, p).found_in(self))
                 complete(entry, needed, functools.partial(self.initial, p, group))
-                update = functools.partial(self._update_one, in_numpy, options)
+                update = presuming(functools.partial(self._update_one, in_numpy, options))
                 if p.dtype.is_complex:
                     check_fused_parameter(options, p)
                 if p.dtype.is_complex and self.updates_parts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any
 
@@ -74,6 +75,29 @@ def require_options(group: dict[str, Any], names: Set[str]) -> None:
     if watcher() is not None:
         for key in sorted(names):
             declare_read(f"whether {key!r} is there", EntryRead.of(group, key, dict.__contains__, group, key))
+
+
+def presumption(
+    group: dict[str, Any], index: int, ranges: Mapping[str, tuple[float, float]] | None
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """What makes of an update one that tells a recording that none of its numbers is refused, where the options are
+    within `ranges`; this is guarded."""
+    recording = watcher()
+    if recording is None or ranges is None:
+        return _as_it_is
+    reads = {key: EntryRead.of(group, key, _is_within, group, key, *ends) for key, ends in ranges.items()}
+    within = [declare_read(f"range of param_groups[{index}][{key!r}]", read) for key, read in reads.items()]
+    return functools.partial(functools.partial, recording.number_checks.presume) if all(within) else _as_it_is
+
+
+def _as_it_is(update: Callable[..., Any]) -> Callable[..., Any]:
+    return update
+
+
+def _is_within(group: dict[str, Any], key: str, low: float, high: float) -> bool:
+    value = dict.get(group, key)
+    values = value if isinstance(value, (tuple, list)) else (value,)
+    return all(type(each) in (float, int) and low <= each < high for each in values)
 
 
 def check_fused(fused: bool | None, foreach: bool | None, differentiable: bool) -> None:

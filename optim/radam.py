@@ -26,6 +26,7 @@ class RAdam(Elementwise):
     """
 
     reads = frozenset("lr betas eps weight_decay".split())
+    safe_ranges = {"betas": (0.0, 1.0)}
     later_options = {
         "foreach": None, "maximize": False, "differentiable": False,
         "decoupled_weight_decay": False, "capturable": False,

@@ -25,6 +25,7 @@ class RMSprop(Elementwise):
     """
 
     reads = frozenset("lr alpha eps weight_decay".split())
+    safe_ranges = {}
     later_options = {
         "momentum": 0, "centered": False, "foreach": None,
         "maximize": False, "differentiable": False, "capturable": False,

@@ -29,6 +29,7 @@ class Rprop(Elementwise):
     """
 
     reads = frozenset("etas step_sizes".split())
+    safe_ranges = {}
     later_options = {"foreach": None, "maximize": False, "differentiable": False, "capturable": False}
     per_parameter = {"step": True, "prev": True, "step_size": True}
 

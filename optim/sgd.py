@@ -39,6 +39,7 @@ class SGD(Optimizer):
     """
 
     reads = frozenset("lr momentum dampening weight_decay".split())
+    safe_ranges = {}
     later_options = {"nesterov": False, "maximize": False, "foreach": None, "differentiable": False, "fused": False}
     per_parameter = {"momentum_buffer": False}
     state_option = "momentum"

@@ -24,6 +24,8 @@ class SideEffect(RuntimeError):
 class Watcher(Protocol):
     """Who listens while a function is recorded."""
 
+    number_checks: Any  # what Python refuses of numbers that may be others in later calls (`compiler.number_checks`)
+
     def read(self, describe: str, get: Callable[[], Any], value: Any) -> None:
         """The program depends on `value`, which ``get()`` gives again later."""
 
@@ -50,9 +52,6 @@ class Watcher(Protocol):
 
     def tensor_number(self, tensor: Any) -> Any:
         """A 0-d tensor as a number that promotes like a Python float and stays data."""
-
-    def only_where(self, fact: Any, function: Callable[[], Any]) -> Any:
-        """``function()``, whose numbers are computed in eager mode only where `fact`, a 0-d tensor, holds."""
 
     def transient_because(self, reason: str) -> None:
         """This call does something only once (it makes an optimizer's state): nothing to replay, record the next."""

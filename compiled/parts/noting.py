@@ -8,6 +8,7 @@ backward and update, as if the function had been replayed.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -64,7 +65,7 @@ class CallPlan:
 
     def __init__(self, specialisation: Specialisation) -> None:
         self._of = specialisation
-        self._graph: Graph = specialisation.graph
+        self._graph: Graph = _without_presumed(specialisation)
         labels = {node.label for node in self._graph.inputs}
         recording = specialisation.recording
         self.arguments = [(root.node.label, path) for path, root in recording.arguments if root.node.label in labels]
@@ -162,6 +163,13 @@ class CallPlan:
         captured = [(each.root.node.label, each.array) for each in self._captured]
         self.call = ProgramCall(self._graph, operands, captured)
         return self.call
+
+
+def _without_presumed(of: Specialisation) -> Graph:
+    """Its graph without the checks of which guards tell the outcome: they look at counts that may be pending."""
+    presumed = of.recording.recorder.number_checks.given
+    left = tuple(result for result in of.graph.results if not (result.is_check and result.node in presumed))
+    return of.graph if len(left) == len(of.graph.results) else replace(of.graph, results=left)
 
 
 def _empty(of: Type, version: int) -> Tensor:

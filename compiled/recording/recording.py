@@ -100,6 +100,7 @@ class Recording:
 
     def __post_init__(self) -> None:
         self.recorder = Recorder(Whereabouts(), self.strict, stops_of)
+        self.number_checks = self.recorder.number_checks
         hide, show = (lambda: self.symbolic_inputs.hide()), (lambda: self.symbolic_inputs.show())
         self._calls = CallTrace(self._clear_for, hide, show)
 
@@ -286,9 +287,6 @@ class Recording:
         number = cast(tensor.detach(), float64)
         self.recorder.promote_as_number(number)
         return number
-
-    def only_where(self, fact: Tensor, function: Callable[[], Any]) -> Any:
-        return self.recorder.number_checks.only_where(bool(fact.ndarray), self.recorder.node(fact), function)
 
     def read_of(self, kind: str) -> None:
         self.counted.add(kind)

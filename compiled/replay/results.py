@@ -237,7 +237,8 @@ def graph_of(recording: Recording, results: Results) -> Graph:
         for root in recording.recorder.roots
         if root.region.written
     ]
-    checks = dict.fromkeys([*recording.recorder.checks, *recording.recorder.number_checks.all()])
+    of_numbers = recording.recorder.number_checks
+    checks = dict.fromkeys([*recording.recorder.checks, *of_numbers.needed(), *of_numbers.presumed()])
     outputs += [Result("check", node, is_check=True) for node in checks]
     return Graph(recording.name, tuple(root.node for root in recording.recorder.roots), tuple(_distinct(outputs)))
 
