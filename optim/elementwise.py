@@ -20,7 +20,7 @@ from ..tensors.operands import PLAIN_TENSORS
 from ..tensors.tensor import Tensor
 from ..tracing.watch import Entries, as_number
 from .in_numpy import count_writes, in_numpy, updatable
-from .numbers import as_float
+from .numbers import as_float, require_real
 from .optimizer import Optimizer
 from .options import Options
 from .state import counted, is_needed, state_tensor, store
@@ -158,6 +158,7 @@ def _in_place(optimizer: Any, p: Any, gradient: Any, state: Any, group: Any) -> 
         require_writable(scalar)
     number = p.ndarray.dtype.type
     by = optimizer.numbers(PlainReading(state, group))
+    require_real(by)
     by = SimpleNamespace(**{key: number(x) if type(x) in (float, int) else x for key, x in by.items()})
     count_writes(written)  # first: an interrupt between blocks leaves memory that counts as written to
     for block in blocks(arrays):

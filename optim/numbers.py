@@ -7,7 +7,7 @@ Python raises where a tensor would be infinite or NaN, and a recording refuses w
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,13 @@ def as_float(name: str, value: Any) -> float:
     if not is_number(value):
         raise TypeError(f"{name}: expected a number, not {type(value).__name__}")
     return float(value)
+
+
+def require_real(numbers: Mapping[str, Any]) -> None:
+    """TypeError if one of these is complex, as a power of a negative number is: before anything is updated by it."""
+    for name, value in numbers.items():
+        if isinstance(value, complex):
+            raise TypeError(f"{name} is complex: {value}; an optimizer's numbers must be real")
 
 
 def one_element(name: str, value: Tensor) -> Tensor:

@@ -9,7 +9,7 @@ from typing import Any
 from ..tensors.tensor import Tensor
 from ..tracing.entries import EntryRead
 from ..tracing.watch import declare_number, declare_read, watcher
-from .numbers import as_float, one_element
+from .numbers import as_float, is_number, one_element
 
 
 class Options:
@@ -97,7 +97,7 @@ def _as_it_is(update: Callable[..., Any]) -> Callable[..., Any]:
 def _is_within(group: dict[str, Any], key: str, low: float, high: float) -> bool:
     value = dict.get(group, key)
     values = value if isinstance(value, (tuple, list)) else (value,)
-    return all(type(each) in (float, int) and low <= each < high for each in values)
+    return all(is_number(each) and low <= each < high for each in values)  # a large int has no float
 
 
 def check_fused(fused: bool | None, foreach: bool | None, differentiable: bool) -> None:

@@ -182,7 +182,7 @@ def test_replays_go_on(tg):
         ways.append(case.step.way)
     assert ways[FIRST] == "eager"
     assert set(ways[2:FIRST] + ways[FIRST + 1 :]) == {"replay"}
-    assert len(case.step.programs) == 1
+    assert len(case.step.specialisations) == 1
 
 
 def test_updates_in_place_with_checks(tg):
