@@ -49,7 +49,6 @@ IN_OTHER_WORDS = {
     "x.index_add(0, v, x)",
     "nn.Conv2d(3, 2, 2, padding_mode='a')",
     "nn.Conv1d(3, 2, 2, padding='a')",
-    "nn.Parameter(j)",
     "nn.init.normal_(1)",
     "nn.Linear(3, 2).register_parameter('a.b', None)",
     "nn.Linear(3, 2).register_parameter('a', v)",

@@ -28,7 +28,6 @@ DIFFERENT = {
     "tg.tensor(HasArray())": MORE_IS_TAKEN,
     "tg.tensor([HasArray()])": MORE_IS_TAKEN,
     "tg.asarray(HasArray())": MORE_IS_TAKEN,
-    "tg.Tensor([v,v])": MORE_IS_TAKEN,
     "x.base": "the tensor that a view shows; PyTorch calls it _base",
 }
 
