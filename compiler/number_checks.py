@@ -31,6 +31,10 @@ def _divisor_is_zero(operands: Sequence[Node], result: Node) -> Node:
     return eq(operands[-1], 0)
 
 
+def _is_not_above_zero(number: Node) -> Node:
+    return logical_not(lt(0, number))
+
+
 def _is_not_finite(operands: Sequence[Node], result: Node) -> Node:
     """0 to a negative power, what overflows, and what would be complex, which is NaN here."""
     return logical_not(lt(absolute(result), math.inf))
@@ -67,13 +71,18 @@ class NumberChecks:
             self._where.pop()
 
     def presume(self, function: Callable[..., Any], *args: Any) -> Any:
-        """``function(*args)``. Guards of options tell that none of its numbers is refused, if counts are from 0 on: its
-        checks are apart, for those who cannot look at them in time."""
+        """``function(*args)``. Guards of options tell that none of its numbers is refused if those are `above_zero` of
+        which it says so: this alone is checked, and apart, for those who cannot look at it in time."""
         before, self._are_presumed = self._are_presumed, True
         try:
             return function(*args)
         finally:
             self._are_presumed = before
+
+    def above_zero(self, number: Any) -> None:
+        """The number, a tensor of one element, is above 0 in each call that is presumed to be as this one."""
+        if self._are_presumed:
+            self._presumed.append(self._built(_is_not_above_zero, self._node(number)))
 
     def add(self, operands: Sequence[Any], result: Node) -> None:
         """`result` is an op of these numbers, arrays or numpy's. Raises what Python raises for it.
@@ -89,17 +98,19 @@ class NumberChecks:
     def _refuse(self, op: str, values: Sequence[float], result: Node) -> None:
         if all(holds for holds, _ in self._where):
             _raise_as_python(op, values)
+        if self._are_presumed:
+            return
         fails = self._built(_REFUSALS[op].fails, result.args, result)
         for _, fact in self._where:
             fails = self._built(logical_and, fact, fails)
-        (self._presumed if self._are_presumed else self._failing).append(fails)
+        self._failing.append(fails)
 
     def needed(self) -> list[Node]:
         """One node for all of them that nothing is presumed of, or none."""
         return [self._built(_any_of, self._failing)] if self._failing else []
 
     def presumed(self) -> list[Node]:
-        """One node for all of `presumed_of`, or none."""
+        """One node for all that is to be `above_zero` where the rest is presumed, or none."""
         found = [self._built(_any_of, self._presumed)] if self._presumed else []
         self.given = frozenset(found)
         return found

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..tensors.tensor import Tensor
 from .elementwise import Elementwise, Functions, Reading, Values, gradient_numbers
+from .numbers import above_zero
 from .optimizer import ParamsT
 from .options import check_at_least_zero, check_betas
 from .state import scalar_state
@@ -78,7 +79,7 @@ class NAdam(Elementwise):
             "second": 1 - beta2,
             "correction": 1 - beta2**step,
             "eps": read.number("eps"),
-            "of_gradient": lr * (1.0 - momentum) / (1.0 - product),
+            "of_gradient": lr * (1.0 - momentum) / above_zero(1.0 - product),
             "of_mean": lr * following / (1.0 - product * following),
         }
 

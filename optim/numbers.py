@@ -71,6 +71,14 @@ def _where_it_counts(fact: Tensor, function: Callable[[], Any]) -> Any:
     return function() if recording is None else recording.number_checks.only_where(fact, function)
 
 
+def above_zero(number: Any) -> Any:
+    """`number`. Where it is not above 0, Python may refuse what a step computes of it; a recording checks this."""
+    recording = watcher()
+    if recording is not None and isinstance(number, Tensor):
+        recording.number_checks.above_zero(number)
+    return number
+
+
 def quotient(dividend: Any, divisor: Any) -> Any:
     """Their quotient as of tensors: by 0 it is infinite or NaN."""
     if isinstance(divisor, Tensor):

@@ -16,6 +16,7 @@ from ..tensors.tensor import Tensor, make, unrecorded
 from ..tracing.entries import EntryRead
 from ..tracing.watch import Entries, WatchedList, as_number, changes, declare_read, watcher
 from .in_numpy import form_of
+from .numbers import above_zero
 
 #: ``initial(key)``: what a parameter's state begins with under this key.
 Initial = Callable[[str], np.ndarray]
@@ -118,7 +119,7 @@ def scalar_state(value: float) -> np.ndarray:
 def counted(step: Tensor) -> Any:
     """Count one step; returns the new count as a number."""
     store(step, step + 1)
-    return as_number(step)
+    return above_zero(as_number(step))
 
 
 def store(target: Tensor, value: Any) -> None:
