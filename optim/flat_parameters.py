@@ -9,10 +9,9 @@ from ..functional.joining import cat
 from ..ops.complex_numbers.parts import view_as_real
 from ..tensors.creation import zeros
 from ..tensors.tensor import Tensor
-from .optimizer import Optimizer
 
 
-class FlatParameters(Optimizer):
+class FlatParameters:
     """What PyTorch's LBFGS has for its own step, as methods: a step of the library's calls those that are overridden.
 
     Complex parameters count as two numbers per element.

@@ -16,7 +16,7 @@ from ..tracing.watch import Entries
 from .complex_parameters import interleaved
 from .flat_parameters import FlatParameters
 from .line_search import Point, strong_wolfe
-from .optimizer import ParamsT
+from .optimizer import Optimizer, ParamsT
 from .options import check_at_least_zero, require_options
 
 CURVATURE = 1e-10  # a pair of differences with less of it is not remembered
@@ -61,7 +61,7 @@ class _Memory:
         return q
 
 
-class LBFGS(FlatParameters):
+class LBFGS(FlatParameters, Optimizer):
     """A quasi-Newton method: each `step(closure)` makes up to `max_iter` iterations, of up to `max_eval` evaluations.
 
     The parameters may have any shapes; the last `history_size` steps and differences of gradients are kept, each as one

@@ -216,6 +216,7 @@ OF_A_CALL = {
     "Joinable",
     "StepHooks",
     "StepsAsCalls",
+    "FlatParameters",
     "LazyModuleMixin",
     "_LazyConvolution",
     "_LazyConv",
