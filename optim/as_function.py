@@ -23,7 +23,7 @@ from ..tensors.tensor import Tensor, make
 from ..tracing.watch import Entries, as_number, counter, watcher
 from .declared import OPTIMIZER
 from .numbers import is_number
-from .options import Options
+from .options import Options, are_within
 from .state import complete, entry_of, is_needed, store
 
 _PLAIN = frozenset((bool, int, str, type(None), DType))
@@ -125,6 +125,8 @@ def _is_usual(kind: type) -> bool:
 def _call_of(optimizer: Any) -> tuple[StepCall | None, KnownStep | None]:
     if not optimizer.__dict__.keys() <= _OWN or optimizer.defaults.get("differentiable"):
         return None, None
+    if not all(are_within(group, optimizer.safe_ranges) for group in optimizer.param_groups):
+        return None, None
     numbers: list[Tensor] = []
     try:
         made = _made(optimizer)
@@ -213,11 +215,14 @@ def _stepped(form: StepForm, given: Sequence[Tensor]) -> list[Tensor] | None:
     options = [GivenOptions(dict(group), tensors) for group in groups]
     gradients = [next(tensors) for _ in members]
     written: list[Tensor] = []
+    recording, update = watcher(), optimizer.update
+    if recording is not None and optimizer.safe_ranges is not None:  # `_call_of` has looked at the options
+        update = functools.partial(recording.number_checks.presume, update)
     for (index, names), gradient in zip(members, gradients, strict=True):
         p, state = copy(next(tensors)), Entries()
         dict.update(state, {name: copy(next(tensors)) for name in names})
         try:
-            optimizer.update(p, gradient, state, options[index])
+            update(p, gradient, state, options[index])
         except _Unlike:
             return None
         if tuple(dict.keys(state)) != names:

@@ -94,6 +94,11 @@ def _as_it_is(update: Callable[..., Any]) -> Callable[..., Any]:
     return update
 
 
+def are_within(group: dict[str, Any], ranges: Mapping[str, tuple[float, float]] | None) -> bool:
+    """Whether the options are within `ranges`; True where nothing is known of them."""
+    return ranges is None or all(_is_within(group, key, *ends) for key, ends in ranges.items())
+
+
 def _is_within(group: dict[str, Any], key: str, low: float, high: float) -> bool:
     value = dict.get(group, key)
     values = value if isinstance(value, (tuple, list)) else (value,)
