@@ -71,6 +71,10 @@ class Folder:
         with self._regular(name) as handle, open(handle, "rb", closefd=False) as file:
             return file.read()
 
+    def has(self, name: str) -> bool:
+        """True if there is anything of this name, whatever it is."""
+        return os.access(name, os.F_OK, dir_fd=self.handle)
+
     def holds(self, name: str, content: bytes) -> bool:
         """True if the file `name` is there with just this content."""
         try:

@@ -56,6 +56,10 @@ def texts_of(built: Built) -> list[Text] | None:
 def find(key: str) -> Any:
     """The record under `key`, None if there is none."""
     with suppress(OSError, CacheUnusable), cache.open_directory(cache.default_directory()) as root:
+        # Not by an exception: from Python 3.12 on, one that goes through a generator's `with` and leaves it as another
+        # one is part of a cycle, which keeps all frames and their locals, the user's too, until the next collection.
+        if not root.has(key):
+            return None
         with root.folder(key, use=True) as folder:
             content = folder.read(cache.MANIFEST, min(folder.size_of(cache.MANIFEST), LARGEST))
             head = len(_head(key, b""))

@@ -1,9 +1,11 @@
 """Records beside the programs of the cache: what was written, whole, or nothing; and which compiler this is."""
 
+import gc
 import os
 import random
 import shutil
 import time
+import weakref
 
 import pytest
 
@@ -227,3 +229,25 @@ def test_no_source_has_no_hash(source, monkeypatch):
 def test_this_process_began_before_now():
     assert time.time() - 24 * 3600 < own_source._start_of_process() < time.time()
     assert own_source.source_hash() is None or len(own_source.source_hash()) == 64
+
+
+def asked_by_who_holds_an_object(key):
+    held = Tracked()
+    found = records.find(key)
+    return found, weakref.ref(held)
+
+
+class Tracked:
+    """An object whose end can be seen."""
+
+
+@pytest.mark.parametrize("key", [KEYS[0], "c" * 64], ids=["there", "not there"])
+def test_who_asks_keeps_nothing(entry, key):
+    """From Python 3.12 on, frames stayed in a cycle: with them what the user's functions hold, until a collection."""
+    gc.collect()
+    gc.disable()
+    try:
+        found, held = asked_by_who_holds_an_object(key)
+        assert (found is None) == (key not in KEYS) and held() is None
+    finally:
+        gc.enable()
