@@ -65,6 +65,11 @@ def is_one_object(value: Any) -> bool:
     return value is None or type(value) is bool or (type(value) is int and value in _CACHED)
 
 
+def is_plain_of(state_of: Any, kind: type) -> bool:
+    """True for the state of a plain value of just this class."""
+    return is_a(state_of, tuple) and state_of[0] is kind
+
+
 def state(value: Any, free: Set[Path] = frozenset(), by_identity: bool = False) -> Any:
     """What can be compared later: plain values by value, containers by their items, other objects by identity.
 

@@ -24,6 +24,7 @@ from ..common.exactness import Same
 from ..common.pytree import containers, leaves
 from ..guards.environment import Environment
 from ..guards.sources import AttributeCount, Source
+from ..guards.states import is_plain_of
 from ..guards.value_guard import ValueGuard
 from ..symbolic.number import KINDS
 from .replaceable import is_made_of_tensors, is_of_module, is_replaceable, replaced_items
@@ -95,7 +96,7 @@ class _Stores:
         if type(fact.value) in KINDS and is_replaceable(fact.source) and type(fact.source.now()) is type(fact.value):
             yield NumberLocation(fact.name, fact.source, ())
         for item in replaced_items(fact, self.environment, set()):
-            if type(item.now) in KINDS and item.before[0] is type(item.now):
+            if type(item.now) in KINDS and is_plain_of(item.before, type(item.now)):
                 yield NumberLocation(fact.name, fact.source, (item.key,))
 
     def values(self) -> list[StoredValue]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import ml_dtypes
@@ -22,12 +22,14 @@ Key = tuple[str, Any]  # the kind of a result, and the tensor or the path in the
 
 
 class Provenance:
-    """Names and lines for one specialisation; without one, names only."""
+    """Names and lines for one specialisation; without one, names only. `gradients` are the tensors that were ``.grad``
+    before the call, by the identities of those whose they are."""
 
-    def __init__(self, specialisation: Any) -> None:
+    def __init__(self, specialisation: Any, gradients: Mapping[int, Tensor]) -> None:
         self._graph: Graph | None = None if specialisation is None else specialisation.program.graph
         roots = [] if specialisation is None else specialisation.recording.recorder.roots
         self._names = {id(root.array): root.node.label for root in roots}
+        self._gradients = gradients
 
     def name(self, key: Key) -> str:
         """What the user calls it: the parameter, or the place in the result."""
@@ -60,8 +62,15 @@ class Provenance:
         kind, what = key
         if kind == "result":
             return self._graph.result("_".join(("result", *map(str, what))))
-        name = self._names.get(id(what)) or (what.label if is_a(what, Tensor) else "") or "tensor"
-        return self._graph.result(f"{name}_grad" if kind == "gradient" else f"new_{name}")
+        if kind == "updated":
+            return self._graph.result(f"new_{self._label(what)}")
+        of_its_own = self._graph.result(f"{self._label(what)}_grad")
+        if of_its_own is not None or id(what) not in self._gradients:
+            return of_its_own
+        return self._graph.result(f"new_{self._label(self._gradients[id(what)])}")  # what was there is added to
+
+    def _label(self, what: Any) -> str:
+        return self._names.get(id(what)) or (what.label if is_a(what, Tensor) else "") or "tensor"
 
 
 def _may_differ(node: Node) -> bool:

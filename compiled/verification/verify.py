@@ -131,7 +131,8 @@ def _compared(step: Any, args: tuple[Any, ...], kwargs: dict[str, Any], start: S
         # Not the usual tape: nested compiled functions run eagerly, too.
         return interpreted(Tape(Evaluator(), make), step.function, *args, **kwargs)
 
-    way, lines = step.way, Provenance(step.specialisations[0] if step.way == "replay" else None)
+    way = step.way
+    lines = Provenance(step.specialisations[0] if way == "replay" else None, start.gradients)
     start.restore()
     eager = _outcome(eagerly, start, step)
     report = Report(step.__name__, way, _rows(eager, compiled, lines, []))

@@ -306,6 +306,28 @@ def test_the_gradient_of_an_argument_with_a_history_is_compared():
     assert x.grad is None
 
 
+@pytest.mark.parametrize("reads_it", [False, True], ids=["a new gradient", "one that is added to"])
+def test_gradients_in_float64_of_sums_in_float32_are_no_more_exact(reads_it):
+    """Both are found in the graph: the line that computes them, and how exact what is behind them is."""
+    tg.manual_seed(1)
+    w, b = (tg.randn(1, 4, 1, dtype=tg.float64) * 0.6).requires_grad_(), tg.randn(16, dtype=tg.float64)
+
+    def step():
+        single = w.float()
+        loss = ((single.tanh() @ single.mT).tanh() @ single).mean() + b.lerp(w, 0.3).tanh().mean()
+        if reads_it and w.grad is not None:
+            w.data.sub_(w.grad, alpha=0.1)
+        loss.backward()
+        return loss.detach()
+
+    step = tg.compile(step)
+    if reads_it:
+        step()
+    report = step.verify()
+    (row,) = (row for row in report.rows if row.kind == "gradient")
+    assert report.ok and report.way == "replay" and "test_verify.py" in row.line
+
+
 def two_players(wrap):
     """Two models and their losses in one step that is re-recorded: the second backward goes through both."""
     tg.manual_seed(0)
