@@ -134,9 +134,10 @@ def place_of_flags(kind: type) -> int:
 
 def places_of(thing: Any) -> list[int]:
     """Where an object of a class with slots has all its words, the number of references first, but for its
-    ``__dict__``."""
-    first = place_of_count(thing)
-    return list(range(first, first + type(thing).__basicsize__ // _WORD))
+    ``__dict__``. Weak references to it begin before the others from Python 3.12 on."""
+    first, of_weak = place_of_count(thing), type(thing).__weakrefoffset__
+    own = range(first, first + type(thing).__basicsize__ // _WORD)
+    return [*own, first + of_weak // _WORD] if of_weak < 0 else [*own]
 
 
 def _words_are_known() -> bool:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import functools
 import gc
 import itertools
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable
 from operator import is_, methodcaller
 from typing import Any
+
+_ONLY_FOUND = 3  # references to what nobody else holds: the list of what was found, a variable, an argument
 
 
 class _Begin(threading.local):
@@ -60,14 +63,16 @@ def hides_holders() -> bool:
 
 
 def referrers(objects: list[Any]) -> list[Any]:
-    """Who holds one of `objects`, but for this list.
+    """Who holds one of `objects`, but for this list, and for tuples of what is being handed over, which end at once:
+    from Python 3.13 on the arguments of `gc.get_referrers` are among what it finds.
 
     It misses nobody: what a program has put aside by `gc.freeze` is collected again from then on, since Python looks
     through it in no other way.
     """
     if hides_holders():
         gc.unfreeze()
-    return [holder for holder in gc.get_referrers(*objects) if holder is not objects]
+    found = gc.get_referrers(*objects)
+    return [h for h in found if h is not objects and not (type(h) is tuple and sys.getrefcount(h) <= _ONLY_FOUND)]
 
 
 Listener = tuple[Callable[[], Any], Callable[[], Any]]  # what is called at the start and at the end

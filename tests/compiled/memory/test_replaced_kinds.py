@@ -83,7 +83,14 @@ def in_variable(tg):
 def in_layer(tg):
     layer = tg.nn.Linear(1, 1)
     layer.kept = None
-    return lambda value: setattr(layer, "kept", value), lambda: layer.kept
+
+    def put(value):
+        if isinstance(value, tg.nn.Module) or not isinstance(layer.kept, tg.nn.Module):
+            layer.kept = value
+        else:  # in the place of a layer nothing else may be
+            layer.other = value
+
+    return put, lambda: [layer.kept, getattr(layer, "other", None)]
 
 
 PLACES = [in_list, in_dict, in_attribute, in_variable, in_layer]
@@ -110,7 +117,7 @@ def replacing(tg, place, first, second, is_put_back):
 
     def state():
         found = look()
-        if place is in_list:
+        if place in (in_list, in_layer):
             return [text_of(item) for item in found]
         if place in (in_dict, in_attribute):
             return {key: text_of(item) for key, item in found.items()}
