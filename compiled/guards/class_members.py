@@ -20,7 +20,8 @@ _TEXT = frozenset({"str", "repr", "format", "ascii", "__format__", "print"})
 _COPY = frozenset({"copy", "deepcopy", "replace", "dumps", "dump"})
 _ON_MENTION: dict[str, Set[str]] = {
     **dict.fromkeys(("__repr__", "__str__", "__format__"), _TEXT),
-    **dict.fromkeys(("__copy__", "__deepcopy__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__"), _COPY),
+    **dict.fromkeys(("__copy__", "__deepcopy__", "__reduce__", "__reduce_ex__", "__replace__"), _COPY),
+    **dict.fromkeys(("__getstate__", "__setstate__"), _COPY),
     **dict.fromkeys(("__dir__", "__sizeof__", "__annotate__", "__annotate_func__"), frozenset()),
 }
 ASKING = _TEXT | _COPY
