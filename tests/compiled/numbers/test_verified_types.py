@@ -23,7 +23,7 @@ def test_float64_beside_float32_is_held_to_its_own_digits(tg):
     step = tg.compile(lambda: (wide * (count + 1)).sum())
     step(), step()
 
-    assert Provenance(step.specialisations[0]).coarsest(("result", ())) == "float64"
+    assert Provenance(step.specialisations[0], {}).coarsest(("result", ())) == "float64"
     step = tg.compile(lambda: (wide * (count + 1).exp()).sum())
     step(), step()
-    assert Provenance(step.specialisations[0]).coarsest(("result", ())) == "float32"
+    assert Provenance(step.specialisations[0], {}).coarsest(("result", ())) == "float32"
