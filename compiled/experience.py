@@ -42,4 +42,4 @@ def _key(program: Sequence[str]) -> str:
     with suppress(OSError):
         text = Path(program[0]).read_bytes()
     words = map(os.fsencode, program)  # which need not be text in any encoding
-    return hash_of_bytes(b"\0".join([b"run", sys.version.encode(), text, *words]))
+    return hash_of_bytes(b"\0".join([b"run 2", sys.version.encode(), text, *words]))

@@ -12,20 +12,16 @@ from __future__ import annotations
 
 import math
 import os
-import time
 import weakref
-from collections import deque
 from typing import Any
 
-from ...ops.lazy import late
 from ...ops.products import dot_primitive
 from ...ops.spatial.convolution import conv_input_primitive, conv_primitive
 from ...tape.fused import FusedNode
 from ...tape.nodes import AccumulateGrad, PrimitiveNode, Saved, count_now
 from .classes import is_a
 from .expenses import Expenses
-
-statistics = late("statistics")
+from .step_times import StepTimes
 
 # Microseconds on a usual processor. Only how they compare matters.
 A_NODE, AN_ELEMENT, AN_UPDATE, A_PIECE = 80.0, 0.0015, 0.005, 20.0  # of eager mode, with the backward pass
@@ -36,9 +32,9 @@ MOST_KINDS = 256  # of steps that are told apart: models come and go
 FEW = 64  # steps of a model that is one of many, which come anew
 PIECES = 32  # of the library's work, after which nodes are counted as long as no step has ended
 SAVED = 0.9  # of a step's time in eager mode: what a program has to take at most to be worth it
-LATEST, FEWEST = 16, 6  # steps that are timed
-TIMED, SELDOM = 64, 31  # from that step on one in so many is: some systems take as long to tell the time as a step does
+MANY = 16  # noted steps of which some should have been done by programs
 LONGER = 4  # times as long as the earlier run: what was not worth it then may be now
+AGAIN = 1.5  # times what an earlier run has spent, in which it was worth it, may be spent
 
 
 class _Cost:
@@ -107,8 +103,8 @@ class Budget:
         if os.environ.get("TRACEGRAD_WARM_UP") == "0":
             self._least = 0.0
             self.expenses.are_bounded = False
-        self._times: dict[bool, deque[float]] = {True: deque(maxlen=LATEST), False: deque(maxlen=LATEST)}
-        self._begun: tuple[bool, float] = (True, math.nan)  # of the present step: whether it is eager, and when
+        self.times = StepTimes()
+        self._eager: float | None = None  # seconds that a step takes, as an earlier run has found out
 
     def called(self, module: Any) -> bool:
         """A module is called; True if a step begins with that."""
@@ -152,8 +148,9 @@ class Budget:
     def noted_step(self) -> None:
         """A backward pass is noted: the step was like the latest one in eager mode."""
         self._sequence = count_now()
-        self.work += self._kind.takes
-        self.expenses.noted(self._kind.takes)
+        takes = self._kind.takes or 1e6 * (self._eager or 0.0)
+        self.work += takes
+        self.expenses.noted(takes)
         self._ended(False)
 
     def _add(self, work: float) -> None:
@@ -164,29 +161,22 @@ class Budget:
         self._kind.latest = self.passes
         self.passes += 1
         self.has_called, self._kind = False, self._other
-        self._time(is_eager)
-
-    def _time(self, is_eager: bool) -> None:
-        """What a step takes, for later runs to know; this one goes by counts."""
-        if self.passes > TIMED and self.passes % SELDOM > 1:
-            return
-        begins = self.passes < TIMED or self.passes % SELDOM == 0
-        (was_eager, begun), now = self._begun, time.process_time()
-        self._begun = is_eager, now if begins else math.nan
-        if was_eager == is_eager and begun == begun:
-            self._times[is_eager].append(now - begun)
+        self.times.ended(is_eager)
 
     def experience(self) -> dict[str, float] | None:
-        """What a later run of the program may want to know: None if it has not been found out."""
-        if min(map(len, self._times.values())) < FEWEST:
+        """What a later run of the program may want to know: None if nothing has been found out."""
+        eager, built = self.times.median(True), self.times.median(False)
+        is_in_vain = built is None and (self.expenses.rests > 0 or self.passes - self.steps >= MANY)
+        if eager is None or (built is None and not is_in_vain):
             return None
-        eager, noted = (statistics.median(self._times[is_eager]) for is_eager in (True, False))
-        return {"eager": eager, "noted": noted, "work": self.work}
+        is_worth_it = built is not None and built <= SAVED * eager
+        return {"is_worth_it": is_worth_it, "eager": eager, "work": self.work, "spent": self.expenses.in_all}
 
     def learn(self, earlier: dict[str, float]) -> None:
         """Go by what an earlier run of the program has found out."""
-        is_worth_it = earlier["noted"] <= SAVED * earlier["eager"]
-        self._least = 0.0 if is_worth_it else LONGER * earlier["work"]
+        self._least = 0.0 if earlier["is_worth_it"] else LONGER * earlier["work"]
+        self._eager = earlier["eager"]
+        self.expenses.allow(AGAIN * earlier["spent"])
 
     def _count_nodes(self) -> int:
         before, self._sequence = self._sequence, count_now()
@@ -208,10 +198,10 @@ class Budget:
             kinds = [kind for _, kind in self._kinds.values() if kind.steps and kind.latest >= begun >= 0]
             kinds.append(self._kind)
             work = self.work - before if self._kind.steps else self._kind.work
-            nodes = max(kind.nodes for kind in kinds)
-            if work < TO_COMPILE + TO_COMPILE_A_NODE * nodes:
+            cost = TO_COMPILE + TO_COMPILE_A_NODE * max(kind.nodes for kind in kinds)
+            if work < cost:
                 return False
-            self.expenses.allow(nodes)
+            self.expenses.allow(cost)
             for kind in kinds:
                 kind.is_worth_compiling = True
         return True

@@ -15,7 +15,7 @@ from ...compiler.graph import Graph
 A_RECORDING, A_NODE, A_GRAPHS_NODE = 15_000.0, 1_200.0, 150.0  # whatever its size, of the tape, of the graph
 A_POINT, A_FUNCTION = 200.0, 4_000.0  # of the tree of events, what numpy takes longer than eager mode among it
 A_PASS, A_VISITED_NODE = 4_000.0, 1_000.0  # one that is observed
-FIRST, FIRST_A_NODE = 650_000.0, 2_500.0  # allowed for the steps of a model
+FIRST = 650_000.0  # allowed for steps without a model
 SHARE = 0.25  # of what noted steps take in eager mode that may be spent besides
 REST = 8  # times what was spent: the work after which another attempt is made; twice as long each time
 
@@ -30,18 +30,19 @@ class Expenses:
 
     def __init__(self) -> None:
         self.are_bounded = True
-        self.spent = 0.0  # since the latest rest
+        self.spent = self.in_all = 0.0  # since the latest rest, what noted steps allow for apart; since the beginning
         self.rests = 0
         self._allowed = FIRST
         self._until = 0.0  # the work at which the present rest ends
 
-    def allow(self, nodes: int) -> None:
-        """The steps of a model, of so many nodes, begin to be noted."""
-        self._allowed = max(self._allowed, FIRST + FIRST_A_NODE * nodes)
+    def allow(self, cost: float) -> None:
+        """Steps begin to be noted which may spend so much."""
+        self._allowed = max(self._allowed, cost)
 
     def spend(self, cost: float) -> None:
         """Something has been made that has to come again."""
         self.spent += cost
+        self.in_all += cost
 
     def noted(self, work: float) -> None:
         """A step was noted, which takes so much in eager mode."""

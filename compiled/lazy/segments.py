@@ -21,6 +21,7 @@ from .tiers import Tiers
 LIMIT = 64  # programs; a function that needs more than these is not helped by more
 LONGEST = 4096  # events of one way; what goes on for longer is done in parts
 FEW_PASSES = 16  # new ones that are noted in any case
+ONCE, PASSED = False, True  # in the place of a program: the segment has come once, or when it did not count
 VARIANTS = 1  # so many different numbers in one place are constants of as many programs; from the next on they are data
 
 
@@ -107,13 +108,15 @@ class Segments:
         return here.kinds[like] is None
 
     def program(self, here: TrieNode, alive: tuple[int, ...], may_begin: bool = True) -> SegmentProgram | None:
-        """The program for a segment. What comes a second time is worth one, if nothing else is said by `tiers`, and
-        unless it is not counted (`may_begin`): then by the one that is there."""
+        """The program for a segment. What comes a second time is worth one, if nothing else is said by `tiers`.
+
+        The first time does not count while what comes is expected to change (not `may_begin`)."""
         program = here.programs.get(alive)
-        if not may_begin and type(program) is not SegmentProgram:
-            return None
         if program is None:
-            here.programs[alive] = False
+            here.programs[alive] = ONCE if may_begin else PASSED
+            return None
+        if program is PASSED:
+            here.programs[alive] = ONCE
             return None
         if type(program) is not SegmentProgram:
             return self._program(here, alive)
@@ -134,7 +137,7 @@ class Segments:
 
     def _consider(self, tiers: Tiers, here: TrieNode, alive: tuple[int, ...]) -> None:
         """Build a program if it is time to."""
-        if here.programs[alive] is False:
+        if here.programs[alive] is ONCE:
             graph = self._graph_of(here, alive)
             here.programs[alive] = graph, tiers.candidate(graph.graph, str(here.origin))
         graph, candidate = here.programs[alive]
@@ -190,6 +193,8 @@ class Execution:
             self._run = Run(program, self._memories) if program else None
         if self._run is None and (self._alive or self._here.writes):
             self._run = NumpyRun(self._here.way(), self._memories)
+            if self._segments.budget is not None and not self._is_passing:
+                self._segments.budget.times.interpret()
         if self._run is not None:
             self._do(self._run)
 
