@@ -34,6 +34,7 @@ from .parts.subprograms import Subprograms
 from .verification.programs import Checks
 
 CALLS_AFTER_BACKWARD = 16  # pieces of work, in programs without modules: then the next step has begun
+BARE_PASSES = 3  # of steps without modules: so do further ones have none, and what is noted begins with a pass
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -175,6 +176,8 @@ class deferred:
             return block.at_once(otherwise, args)
         if block.rests(whole, args):
             return otherwise(*args, **kwargs)
+        if whole is backward:
+            block.pass_begins()
         block.served += 1
         try:
             result = self.parts.serve(block.interpreter, whole, otherwise, args, kwargs)
@@ -231,6 +234,7 @@ class _Block:
         self._entry: Any = None  # of the stack of interpreters, while the program is eager for a while
         self._calls = 0  # since then; from the backward pass on
         self._has_stepped = False
+        self._bare = 0  # backward passes one after another of steps without modules
 
     def begin(self, frame: Any) -> None:
         """Note what comes, or be eager as long as little has been computed."""
@@ -258,11 +262,12 @@ class _Block:
         return False
 
     def _begins(self, budget: Budget, whole: Any, is_module: bool, args: tuple[Any, ...]) -> bool:
-        """Count a piece of work in eager mode; True if a step begins with it."""
+        """Count a piece of work in eager mode; True if a step begins with it, or with the pass of one without modules."""
         if whole is backward or whole is A_PASS:
+            self._bare = 0 if budget.has_called else self._bare + 1
             budget.step(args[0])
             self._has_stepped, self._calls = True, 0
-            return False
+            return self._bare > BARE_PASSES
         is_first = is_module and budget.called(whole)
         budget.piece()
         self._calls += self._has_stepped or not budget.passes
@@ -291,6 +296,13 @@ class _Block:
         self._entry, self._calls, self._has_stepped = switch.stack[0], 0, is_pass
         switch.stack = ()
         return True
+
+    def pass_begins(self) -> None:
+        """Where what is pending has passed and written before, parameters are updated by hand, and a step is over: the
+        next one shall take the same way. Without looks at numbers all steps would be one."""
+        if self.interpreter.has_passed and self.interpreter.here.writes:
+            self.interpreter.settle()
+        self.interpreter.has_passed = True
 
     def at_once(self, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         """``function(*args)`` in eager mode, if this block alone computes."""

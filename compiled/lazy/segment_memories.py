@@ -27,6 +27,7 @@ class SegmentMemories(Evaluator):
         """Know nothing: a new segment begins."""
         self.segment = object()
         self.here: TrieNode = self.segments.start
+        self.has_passed = False  # a backward pass has begun in it
         # By number: an array that was met; a weak reference to the memory of a result, or to the PendingArray or the
         # PendingResults that stand for it. An interrupt may leave more than there are events for; the next event puts
         # its own there, and takes away what is behind.
