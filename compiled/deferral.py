@@ -262,7 +262,7 @@ class _Block:
         return False
 
     def _begins(self, budget: Budget, whole: Any, is_module: bool, args: tuple[Any, ...]) -> bool:
-        """Count a piece of work in eager mode; True if a step begins with it (with a pass: of a step without modules)."""
+        """Count a piece of work in eager mode; True if a step begins with it (with a pass, if it has no modules)."""
         if whole is backward or whole is A_PASS:
             self._bare = 0 if budget.has_called else self._bare + 1
             budget.step(args[0])
