@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from typing import Any, NamedTuple
 
+from ..ops.callers.entrances import entrance
 from ..ops.locks import new_lock
 from ..tape.engine import running
 from ..tape.handles import RemovableHandle
@@ -134,6 +135,7 @@ class saved_tensors_hooks:
         if _disabled.message is not None:
             raise RuntimeError(_disabled.message)
         within = (*packing.hooks, (self.pack_hook, self.unpack_hook))
+        self._entrance = entrance()
         self._open = (*self._open, _Block(packing.hooks, local.server, within))
         packing.hooks = within
         switch(state.modes._replace(packs_saved=True))
@@ -149,7 +151,7 @@ class saved_tensors_hooks:
                 self._open = self._open[:-1]
 
     def __del__(self, is_ending: Callable[[], bool] = sys.is_finalizing) -> None:
-        if self._open and not is_ending() and packing.hooks is self._open[-1].within:
+        if self._open and not is_ending() and packing.hooks is self._open[-1].within and self._entrance.is_with:
             self._open[0].put_back()
 
 

@@ -10,6 +10,9 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
+from ..ops.callers.entrances import Entrance, entrance
+from ..tracing.user_warning import warn_at_user
+
 F = TypeVar("F", bound=Callable[..., Any])
 B = TypeVar("B", bound="_BareDecorator")
 
@@ -58,36 +61,61 @@ class _GradMode:
     """Sets the mode inside a ``with`` block or for the length of a decorated call.
 
     An interrupt may come between the block and the first instruction of ``__exit__``. Then the object, which nobody
-    needs any more, puts the mode back when it goes, unless the mode has been set since.
+    needs any more, puts the mode back when it goes, unless the mode has been set since, or it was entered by a call.
     """
 
     _target = True
     _change = -1  # the number of the change that began the innermost block
+    _entrance: Entrance  # of that block
+    _latest: tuple[bool, bool] | None = None  # what the latest block has put back, for those that leave once more
 
     def __init__(self) -> None:
         self._before: list[tuple[bool, bool, int]] = []
 
     def __enter__(self) -> None:
+        self._entrance = entrance()
         self._before.append((switches.enabled, switches.inference, switches.change))
         self._change = next(_changes)
         _set(self._target, self._inference(), self._change)
 
     def __exit__(self, *exc_info: object) -> None:
+        if not self._before:
+            _set(*self._once_more())
+            return
         _set(*self._before[-1])
+        self._latest = self._before[-1][:2]
         self._change = -1
         self._before.pop()
 
+    def _once_more(self) -> tuple[bool, bool]:
+        """What is put back without a block: as in PyTorch what was there before the latest one."""
+        if self._latest is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute 'prev': it was not entered")
+        return self._latest
+
     def __del__(self, is_ending: Callable[[], bool] = sys.is_finalizing) -> None:
-        if not is_ending() and self._change == switches.change:
+        if not is_ending() and self._change == switches.change and self._entrance.is_with:
             _set(*self._before[0])
 
     def _inference(self) -> bool:
         return switches.inference
 
-    def _fresh(self) -> _GradMode:
+    def clone(self) -> Any:
+        """Another one of its kind, in which a decorated function runs; classes with arguments of their own define it.
+
+        >>> import tracegrad as tg
+        >>> with tg.no_grad().clone():
+        ...     tg.is_grad_enabled()
+        False
+        """
         return type(self)()
 
+    def _fresh(self) -> Any:
+        return self.clone()
+
     def __call__(self, function: F) -> F:
+        if inspect.isclass(function):
+            return self._making(function)
         if inspect.isgeneratorfunction(function):
             return self._generator(function)  # type: ignore[return-value]
 
@@ -97,6 +125,11 @@ class _GradMode:
                 return function(*args, **kwargs)
 
         return wrapped  # type: ignore[return-value]
+
+    def _making(self, kind: Any) -> Any:
+        """The class as a function of which the calls run in the mode."""
+        warn_at_user("Decorating classes is deprecated: decorate methods, or `__init__` alone", FutureWarning)
+        return self(lambda *args, **kwargs: kind(*args, **kwargs))
 
     def _generator(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """A generator runs in the mode, and the code between its steps does not."""
@@ -150,6 +183,9 @@ class no_grad(_BareDecorator):
 
     _target = False
 
+    def _once_more(self) -> tuple[bool, bool]:
+        return self._latest or (False, switches.inference)
+
 
 class enable_grad(_BareDecorator):
     """Operations inside are recorded, also within ``no_grad``, for this thread. A context manager and a decorator.
@@ -196,6 +232,7 @@ class set_grad_enabled(_GradMode):
         return f"{type(self).__module__}.{type(self).__qualname__}(mode={self.mode})"
 
     def __enter__(self) -> None:
+        self._entrance = entrance()
         self._before.append(self._outer)
         self._change = next(_changes)
         _set(self._target, switches.inference, self._change)
@@ -203,6 +240,18 @@ class set_grad_enabled(_GradMode):
     def __call__(self, function: F) -> F:
         _set(*self._outer)  # as a decorator it acts during calls only
         return super().__call__(function)
+
+    def _once_more(self) -> tuple[bool, bool]:
+        return self._outer[:2]
+
+    def clone(self) -> Any:
+        """Another one with the same mode, which it sets at once.
+
+        >>> import tracegrad as tg
+        >>> tg.set_grad_enabled(True).clone().mode
+        True
+        """
+        return type(self)(self.mode)
 
     def _fresh(self) -> _GradMode:
         return enable_grad() if self._target else no_grad()  # which act from __enter__ on: an interrupt undoes them
@@ -239,3 +288,13 @@ class inference_mode(_BareDecorator):
 
     def _inference(self) -> bool:
         return not self._target
+
+    def clone(self) -> Any:
+        """Another one of the same mode.
+
+        >>> import tracegrad as tg
+        >>> with tg.inference_mode(False).clone():
+        ...     tg.is_inference_mode_enabled()
+        False
+        """
+        return type(self)(not self._target)

@@ -214,3 +214,80 @@ def test_what_no_derivative_reads_may_be_an_inference_tensor(tg, compiled):
         inputs = tg.rand(4, 2)
     with pytest.raises(RuntimeError, match="Inference tensors cannot be saved for backward"):
         F.linear(inputs, tg.rand(3, 2, requires_grad=True), b)
+
+
+def entered(tg, name):
+    """By a call, as in notebooks: nobody keeps the object."""
+    getattr(tg, name)().__enter__()
+
+
+def test_a_mode_that_is_entered_by_a_call_lasts(tg, x):
+    with tg.enable_grad():  # puts things back
+        tg.no_grad().__enter__()
+        assert not tg.is_grad_enabled() and not tracked(tg, x)
+        tg.enable_grad().__enter__()
+        assert tracked(tg, x)
+        entered(tg, "no_grad")  # and so after the function is over
+        assert not tracked(tg, x)
+        tg.set_grad_enabled(True).__enter__()
+        assert tracked(tg, x)
+        tg.inference_mode().__enter__()
+        assert tg.is_inference_mode_enabled()
+        tg.inference_mode(False).__enter__()
+        assert not tg.is_inference_mode_enabled()
+
+
+def test_hooks_that_are_entered_by_a_call_last(tg, x):
+    packed = []
+    with tg.autograd.graph.saved_tensors_hooks(lambda x: x, lambda x: x):
+        tg.autograd.graph.saved_tensors_hooks(lambda x: packed.append(1) or x, lambda x: x).__enter__()
+        x * x
+    assert packed
+
+
+def test_modes_that_are_left_once_more_and_without_having_been_entered(tg):
+    mode = tg.no_grad()
+    with tg.enable_grad():
+        with mode:
+            pass
+        mode.__exit__(None, None, None)
+        assert tg.is_grad_enabled()  # what was there before the block
+        tg.no_grad().__exit__(None, None, None)
+        assert not tg.is_grad_enabled()
+        tg.set_grad_enabled(True).__exit__(None, None, None)
+        assert not tg.is_grad_enabled()
+        with pytest.raises(AttributeError, match="prev"):
+            tg.enable_grad().__exit__(None, None, None)
+
+
+def test_clones_of_modes_and_what_decorators_run_in(tg):
+    with tg.no_grad().clone():
+        assert not tg.is_grad_enabled()
+    assert tg.set_grad_enabled(True).clone().mode is True
+
+    @tg.inference_mode(False)
+    def is_inference():
+        return tg.is_inference_mode_enabled()
+
+    with tg.inference_mode():
+        assert is_inference() is False
+
+    class Counted(tg.no_grad):
+        clones = 0
+
+        def clone(self):
+            Counted.clones += 1
+            return super().clone()
+
+    assert Counted()(tg.is_grad_enabled)() is False and Counted.clones == 1
+
+
+def test_a_decorated_class(tg):
+    with pytest.warns(FutureWarning, match="Decorating classes is deprecated"):
+
+        @tg.no_grad()
+        class Made:
+            def __init__(self):
+                self.is_enabled = tg.is_grad_enabled()
+
+    assert Made().is_enabled is False

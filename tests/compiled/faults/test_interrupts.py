@@ -205,22 +205,40 @@ def test_a_running_interpreter_stays():
     assert switch.stack == ()
 
 
+def interrupt_of_exits(frame, event, arg):
+    """For `sys.settrace`: an interrupt at the first instruction of a context manager's ``__exit__``."""
+    if event == "call" and frame.f_code.co_name == "__exit__":
+        raise KeyboardInterrupt
+
+
 @pytest.mark.parametrize("mode", [tg.no_grad, tg.inference_mode, lambda: tg.set_grad_enabled(False)])
 def test_a_grad_mode_whose_exit_never_ran(mode):
-    block = mode()
-    block.__enter__()
-    assert not switches.enabled
-    del block
+    tracing = sys.gettrace()
+    with pytest.raises(KeyboardInterrupt):  # noqa: PT012
+        sys.settrace(interrupt_of_exits)
+        try:
+            with mode():
+                assert not switches.enabled
+        finally:
+            sys.settrace(tracing)
     gc.collect()
     assert switches.enabled and not switches.inference
 
 
 def test_a_grad_mode_that_goes_late_changes_nothing():
-    block = tg.no_grad()
-    block.__enter__()
+    tracing, blocks = sys.gettrace(), [tg.no_grad()]
+    with pytest.raises(KeyboardInterrupt):  # noqa: PT012
+        sys.settrace(interrupt_of_exits)
+        try:
+            with blocks[0]:
+                assert not switches.enabled
+        finally:
+            sys.settrace(tracing)
+    assert not switches.enabled  # while it is kept
     tg.set_grad_enabled(True)
     with tg.no_grad():
-        del block
+        blocks.clear()
+        gc.collect()
         assert not switches.enabled
     assert switches.enabled
 
