@@ -34,7 +34,7 @@ __all__ = [
 #: What computes in float32 under autocast.
 _FULL_PRECISION = frozenset(
     "cholesky cholesky_ex cond eig eigh eigvals eigvalsh householder_product inv inv_ex lstsq matrix_rank qr solve svd "
-    "svdvals tensorinv tensorsolve vecdot".split()
+    "svdvals tensorinv tensorsolve".split()
 )
 
 globals().update(

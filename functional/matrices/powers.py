@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...autograd.numpy_function import NumpyFunction
+from ...tensors.autocasting import full_precision
 from ...tracing.user_warning import warn_user
 from .. import joining
 from ..linear_algebra import matmul
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 
 # ----------------------------------------------------------------------------------------------------------- powers
+
+
+_inverse = full_precision(inv)  # what a negative power calls in PyTorch, too
 
 
 def matrix_power(A: Tensor, n: int) -> Tensor:
@@ -37,7 +41,7 @@ def matrix_power(A: Tensor, n: int) -> Tensor:
     require_square("linalg.matrix_power", A)
     if n == 0:
         return unaffected(identity_like(A).expand(*A.shape), A)
-    base, n = (inv(A), -n) if n < 0 else (A, n)
+    base, n = (_inverse(A), -n) if n < 0 else (A, n)
     out: Any = None
     while n:
         if n & 1:

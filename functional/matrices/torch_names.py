@@ -4,9 +4,11 @@
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from ...ops.complex_numbers.parts import conj_view
+from ...tensors.autocasting import full_precision
 from ...tracing.user_warning import deprecated_for, warn_once
 from ..reductions import in_dtype
 from ..reductions import norm as elements_norm
@@ -152,3 +154,18 @@ def orgqr(input: Tensor, input2: Tensor) -> Tensor:
             [0.8000, 0.6000]])
     """
     return householder_product(input, input2)
+
+
+#: What computes in float32 under autocast.
+_FULL_PRECISION = frozenset(
+    "cholesky cholesky_inverse cholesky_solve geqrf inverse lu orgqr ormqr pinverse qr svd torch_lu_solve "
+    "triangular_solve".split()
+)
+
+globals().update(
+    {
+        name: full_precision(function)
+        for name, function in list(globals().items())
+        if name in _FULL_PRECISION and isinstance(function, FunctionType)
+    }
+)

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 from ...ops.types import broadcast_shapes
 from ...tensors.arguments import axis_of
+from ...tensors.autocasting import lower_precision
 from ...tensors.composite import composite
 from .. import joining
+from ..products.vectors import vdot
 from ..shaping import diagonals
 from .checks import is_complex, type_name
 from .forms import conj
@@ -47,6 +49,7 @@ def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> T
     return diagonals.diagonal(A, offset, dim1, dim2)
 
 
+@lower_precision
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     """The scalar products along `dim`, in which complex `x` is conjugated. RuntimeError for two types.
 
@@ -59,6 +62,8 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
             f"linalg.vecdot: Expected x and y to have the same dtype, but found x of type {type_name(x)} and y of type "
             f"{type_name(y)} instead. Convert one with .to()."
         )
+    if x.ndarray.ndim == y.ndarray.ndim == 1 and axis_of(dim, 1) == 0:
+        return vdot(x, y)
     return ((conj(x) if is_complex(x) else x) * y).sum(dim)
 
 

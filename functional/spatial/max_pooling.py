@@ -245,7 +245,7 @@ def _max_unpool(axes: int) -> Unpooling:
     return max_unpool
 
 
-max_unpool1d, (max_unpool2d, max_unpool3d) = _max_unpool(1), map(full_precision, map(_max_unpool, (2, 3)))
+max_unpool1d, max_unpool2d, max_unpool3d = map(full_precision, map(_max_unpool, (1, 2, 3)))
 
 
 # ------------------------------------------------------------------------------------------------------- adaptive

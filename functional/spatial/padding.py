@@ -7,6 +7,7 @@ from typing import Any
 
 from ...ops import movement
 from ...ops.types import NUMBERS, bool_
+from ...tensors.autocasting import full_precision
 from ...tensors.calling.kernels import OF_OPTIONS
 from ...tensors.composite import relabel
 from ...tensors.data import fitting
@@ -49,11 +50,19 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
         _require_extent(mode, input.ndarray.shape, ndim - 1 - i, pad[2 * i : 2 * i + 2])
     if mode not in _TITLES:
         return contiguous(_from_itself(input, pad, mode))
+    return (_bordered if (mode, len(pad)) == ("reflect", 6) else _in_full_precision)(input, pad, mode)
+
+
+def _bordered(input: Tensor, pad: Sequence[int], mode: str) -> Tensor:
+    """Padding by elements of the input, as one node of the graph."""
     OF_OPTIONS[f"{mode} {len(pad) // 2}"].require(input)
     out = _by_borders(input, pad, mode)
     relabel(out, f"{_TITLES[mode]}{len(pad) // 2}DBackward0", (input,), [input], zero=True)
     return out
 
+
+#: All but reflection along three axes is on PyTorch's list.
+_in_full_precision = full_precision(_bordered)
 
 #: What PyTorch calls the paddings that keep their input.
 _TITLES = {"reflect": "ReflectionPad", "replicate": "ReplicationPad"}
