@@ -21,6 +21,7 @@ from .rebuilding import (
     _rebuild_tensor_v3,
 )
 from .storages import CLASS_OF, TypedStorage
+from .torch_paths import VARIABLE_FUNCTIONS
 from .untyped_storage import UntypedStorage
 
 #: What stands for itself: element types, kinds of storages, memory formats.
@@ -97,4 +98,5 @@ FOUND: dict[str, Any] = {
     "torch.Tensor": Tensor,
     "torch.device": device,
     "torch._C.Generator": Generator,
+    "torch._C._VariableFunctionsClass": VARIABLE_FUNCTIONS,
 }

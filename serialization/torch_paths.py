@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Iterator
 from functools import lru_cache
+from types import FunctionType
 from typing import Any
 
 from ..ops.callers.class_homes import defined_as
@@ -97,10 +99,39 @@ _UNSHOWN = {
     "RemovableHandle": "tape.handles",
     "_WrappedHook": "nn.calls.state_hooks",
 }
-#: Modules of PyTorch's whose functions stand elsewhere here.
-_ELSEWHERE = {"torch._C._nn": "torch.nn.functional", "torch._VF": "torch", "torch._C": "torch"}
-#: What modules keep in attributes: functions that a program may have chosen.
-_FUNCTIONS = ("nn.functional",)
+#: Modules of PyTorch's whose functions stand elsewhere here, and what their names begin with there.
+_ELSEWHERE = {
+    "torch._C._nn": ("torch.nn.functional", ""),
+    "torch._VF": ("torch", ""),
+    "torch._C": ("torch", ""),
+    "torch.functional": ("torch", ""),
+    "torch._linalg_utils": ("torch", ""),
+    "torch._lowrank": ("torch", ""),
+    "torch._lobpcg": ("torch", ""),
+    "torch._utils": ("torch", ""),
+    "torch._tensor_str": ("torch", ""),
+    "torch.serialization": ("torch", ""),
+    "torch._C._linalg": ("torch.linalg", "linalg_"),
+    "torch._C._special": ("torch.special", "special_"),
+    "torch._C._fft": ("torch.fft", "fft_"),
+}
+_RENAMED = {("torch._C._nn", "log_sigmoid"): "logsigmoid"}
+#: Where the functions are that a program may keep: in attributes of modules, in lists of options. What several places
+#: show has the name of the first.
+_FUNCTIONS = (
+    "nn.functional", "", "linalg", "special", "fft", "func", "nn.init", "nn.utils", "nn.utils.rnn",
+    "nn.utils.parametrize", "nn.utils.prune", "random", "autograd", "utils.data", "utils.checkpoint",
+)  # fmt: skip
+
+
+class _VariableFunctions:
+    """In the place of the class that has PyTorch's functions written in C: files get them as its attributes."""
+
+    def __getattr__(self, name: str) -> Any:
+        return here("torch", name)
+
+
+VARIABLE_FUNCTIONS = _VariableFunctions()
 
 
 def is_of_torch(module: str) -> bool:
@@ -113,7 +144,9 @@ def here(module: str, name: str) -> Any:
 
     AttributeError if tracegrad has nothing of that name.
     """
-    path = _UNSHOWN[name].split(".") if name in _UNSHOWN else _ELSEWHERE.get(module, module).split(".")[1:]
+    elsewhere, prefix = _ELSEWHERE.get(module, (module, ""))
+    name = _RENAMED.get((module, name), name.removeprefix(prefix))
+    path = _UNSHOWN[name].split(".") if name in _UNSHOWN else elsewhere.split(".")[1:]
     for count in range(len(path), 0 if path else -1, -1):
         try:
             found: Any = importlib.import_module(".".join((_PACKAGE, *path[:count])))
@@ -122,6 +155,8 @@ def here(module: str, name: str) -> Any:
         except (ImportError, AttributeError):
             continue
         return found
+    if name.startswith("_"):  # what functions are defined as that PyTorch shows under another name
+        return here(module, name[1:])
     raise AttributeError(
         f"the file names {module}.{name}, which tracegrad does not have. Save a state_dict() instead of what holds it."
     )
@@ -144,16 +179,18 @@ def _paths(modules: int) -> dict[tuple[str, str], tuple[str, str]]:
             if isinstance(kind, type):
                 paths[defined_as(kind)] = (f"torch.{place}", name)
     for place in _FUNCTIONS:
-        for name, function in (
-            vars(sys.modules.get(f"{_PACKAGE}.{place}", object())).items() if _is_loaded(place) else ()
-        ):
-            if callable(function) and not name.startswith("_"):
-                paths.setdefault((function.__module__, function.__qualname__), (f"torch.{place}", name))
+        for name, function in _functions_of(place):
+            path = ".".join(filter(None, ("torch", place)))
+            paths.setdefault((function.__module__, function.__qualname__), (path, name))
     return paths
 
 
-def _is_loaded(place: str) -> bool:
-    return f"{_PACKAGE}.{place}" in sys.modules
+def _functions_of(place: str) -> Iterator[tuple[str, Any]]:
+    """The public functions of a module, if it has been imported."""
+    module = sys.modules.get(".".join(filter(None, (_PACKAGE, place))))
+    for name, found in () if module is None else list(vars(module).items()):
+        if isinstance(found, FunctionType) and not name.startswith("_"):
+            yield name, found
 
 
 def _loaded(place: str, name: str) -> Any:
