@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from ..ops.types import (
     bool_,
     complex64,
     complex128,
-    dtype_from,
     float16,
     float32,
     float64,
@@ -28,6 +27,7 @@ from ..ops.types import (
     public_name,
     uint8,
 )
+from ..tensors.calling.conversions import conversion
 from ..tensors.device import CPU, NO_ACCELERATOR, device, require_cpu, require_cuda_name
 from ..tensors.layouts.formats import contiguous_format, in_format, is_in_format, memory_format, suggests
 from ..tensors.meta.meta_tensor import is_meta, loses_numbers, meta_like
@@ -54,30 +54,17 @@ def to(input: Tensor, *args: DTypeLike | DeviceLike | Tensor | bool | memory_for
     >>> tg.tensor([1.7, -1.7]).to(tg.int64)
     tensor([ 1, -1])
     """
-    dtype = kwargs.get("dtype")
-    places: list[Any] = [kwargs.get("device")]
-    flags = [x for x in args if isinstance(x, bool)]  # non_blocking, copy
-    for argument in args:
-        if isinstance(dtype_from(argument), DType):
-            dtype = argument
-        elif isinstance(argument, Tensor):
-            dtype = argument.dtype
-            places.append("meta" if is_meta(argument) else None)
-        elif isinstance(argument, (str, int, device)) and not isinstance(argument, bool):
-            places.append(argument)
-        elif not isinstance(argument, (bool, int, builtins.type(None), memory_format)):
-            raise TypeError(
-                f"to() received an invalid combination of arguments - got ({builtins.type(argument).__name__}), but "
-                "takes a dtype such as tracegrad.float32, a device, or another tensor"
-            )
-    dtype = dtype_from(dtype)
-    if loses_numbers(input, places):
+    wanted = conversion(args, kwargs)
+    of = wanted.tensor
+    dtype = wanted.dtype if of is None else of.dtype
+    place = wanted.device if of is None else "meta" if is_meta(of) else None
+    if loses_numbers(input, [place]):
         return meta_like(input, dtype)
     if dtype is None or dtype is input.dtype:
-        out = clone(input) if kwargs.get("copy", flags[1:] == [True]) else input
+        out = clone(input) if wanted.copy else input
     else:
         out = converted(input, dtype)
-    format = kwargs.get("memory_format")
+    format = wanted.memory_format
     if format is None or (out is input and suggests(input, format)):
         return out
     return in_format(out, format)

@@ -252,6 +252,8 @@ def uniform_(
     tensor([3., 3.])
     """
     low = named.pop("from", from_)
+    if named:
+        raise TypeError(f"uniform_() got an unexpected keyword argument '{next(iter(named))}'")
     if self.dtype.is_complex:  # the parts, one after the other
         shape, parts = self.ndarray.shape, real_of(self.dtype)
         return assign(self, view_as_complex(uniform((*shape, 2), parts, low, to, generator)))

@@ -280,6 +280,10 @@ def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dty
         raise RuntimeError(
             f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {x.dtype!r}; call .float()"
         )
+    if isinstance(p, str) and p != "fro":
+        raise RuntimeError(f"linalg.matrix_norm: Order {p} not supported.")
+    if isinstance(p, (list, tuple, dict, set)):
+        raise TypeError(f"linalg_vector_norm(): argument 'ord' (position 2) must be Number, not {type(p).__name__}")
     if p in ("fro", None, 2):
         out = _euclidean(x, axes_of(dim, x.ndarray.ndim), bool(keepdim))
         if x is not input:

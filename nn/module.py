@@ -11,9 +11,9 @@ from ..ops.core import current
 from ..ops.pointwise import cast
 from ..ops.types import DType, bfloat16, float16, float32, float64
 from ..tape.grad_mode import no_grad
+from ..tensors.calling.conversions import conversion
 from ..tensors.creation import empty_like
 from ..tensors.device import as_device, require_cpu, require_cuda_name
-from ..tensors.layouts.formats import memory_format
 from ..tensors.meta.memory import NO_DATA
 from ..tensors.meta.meta_tensor import is_meta
 from ..tensors.overriding import overrides
@@ -219,21 +219,17 @@ class Module(StateHooks, Calling):
         in channels last are in channels last, and compiled steps write such parameters in place. To lay the weights of
         convolutions out, use `nn.utils.convert_conv2d_weight_memory_format`. TypeError for what is no memory format.
         """
-        dtype, to_meta = kwargs.get("dtype"), False
-        for arg in (*args, kwargs.get("tensor"), kwargs.get("device")):
-            if isinstance(arg, (Tensor, DType)):
-                dtype = arg.dtype if isinstance(arg, Tensor) else arg
-            elif arg is not None and not isinstance(arg, bool):
-                if as_device(arg).type == "meta":
-                    to_meta = True
-                else:
-                    require_cpu(arg)
-                    self._require_numbers()
-        if to_meta:
-            self._apply(lambda x: x.to("meta"))
-        format = kwargs.get("memory_format")
-        if format is not None and not isinstance(format, memory_format):
-            raise TypeError(f"to(): argument 'memory_format' must be torch.memory_format, not {type(format).__name__}")
+        wanted = conversion(args, kwargs)
+        if wanted.copy is not None:
+            raise RuntimeError(".to() does not accept copy argument")
+        of = wanted.tensor
+        dtype, place = (wanted.dtype, wanted.device) if of is None else (of.dtype, of.device)
+        if place is not None:
+            if as_device(place).type == "meta":
+                self._apply(lambda x: x.to("meta"))
+            else:
+                require_cpu(place)
+                self._require_numbers()
         if dtype is None:
             return self
         if not (dtype.is_floating_point or dtype.is_complex):

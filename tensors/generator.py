@@ -82,8 +82,11 @@ class Generator(DrawsAtOnce, WithoutOffset):
     def manual_seed(self, seed: int) -> Generator:
         """Start again from `seed` (64 bits, negative ones count from 2^64 down); returns the generator.
 
-        As in PyTorch only the low 32 bits decide about the numbers. ValueError if `seed` does not fit.
+        As in PyTorch only the low 32 bits decide about the numbers. RuntimeError for what is no int, ValueError if it
+        does not fit.
         """
+        if not hasattr(seed, "__index__"):
+            raise RuntimeError(f"manual_seed expected a long, but got {type(seed).__name__}")
         bits = _signed64(seed)
         interpreter = current()
         constant = interpreter.constant(bits, int64)
@@ -283,6 +286,15 @@ default_generator = Generator()
 default_generator.seed()
 
 
+def chosen(generator: Any) -> Generator:
+    """The generator that a draw names, or the default one. TypeError for what is none."""
+    if generator is None:
+        return default_generator
+    if not isinstance(generator, Generator):
+        raise TypeError(f"argument 'generator' must be torch.Generator, not {type(generator).__name__}")
+    return generator
+
+
 def manual_seed(seed: int) -> Generator:
     """Seed the default generator, from which all draws come that name none; returns it. See `Generator.manual_seed`.
 
@@ -293,7 +305,7 @@ def manual_seed(seed: int) -> Generator:
     >>> tg.rand(2)
     tensor([0.8823, 0.9150])
     """
-    return default_generator.manual_seed(seed)
+    return default_generator.manual_seed(int(seed))
 
 
 def seed() -> int:

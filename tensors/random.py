@@ -45,7 +45,7 @@ from ..ops.types import (
 from ..tape.grad_mode import no_grad
 from ..tracing.watch import watcher
 from .composite import part
-from .generator import Generator, default_generator
+from .generator import Generator, chosen
 from .layouts.order import in_row_major_order, is_contiguous, memory_order
 from .tensor import EAGER, Tensor, make
 
@@ -77,14 +77,14 @@ def shaped(flat: Any, shape: Shape, strides: Shape | None) -> Any:
 
 
 def words(generator: Generator | None, count: int) -> Any:
-    return (generator or default_generator).words(count)
+    return chosen(generator).words(count)
 
 
 def uniforms(generator: Generator | None, shape: Shape, dtype: DType, strides: Shape | None = None) -> Tensor:
     """In [0, 1), of short types in float32. The words get their shape, not the numbers: no view is the result."""
     count = math.prod(shape)
     if current() is EAGER and (strides is None or in_row_major_order(strides)):
-        return make((generator or default_generator).uniforms_at_once(shape, dtype))
+        return make(chosen(generator).uniforms_at_once(shape, dtype))
     if dtype is not float64:
         return uniform24(shaped(words(generator, count), shape, strides))
     return uniform53(*(shaped(part, shape, strides) for part in pairs(words(generator, 2 * count))))
@@ -94,7 +94,7 @@ def _uniforms_now(generator: Generator | None, shape: Shape, dtype: DType, strid
     """`uniforms` as an array, where what is made of them is numpy code: nobody records, in row-major order."""
     if current() is not EAGER or watcher() is not None or not (strides is None or in_row_major_order(strides)):
         return None
-    return (generator or default_generator).uniforms_at_once(shape, dtype)
+    return chosen(generator).uniforms_at_once(shape, dtype)
 
 
 def made(values: np.ndarray | np.generic) -> Tensor:
@@ -196,7 +196,7 @@ def in_type(x: Any, dtype: DType) -> Any:
 def randn(shape: Shape, dtype: DType, generator: Generator | None = None, strides: Shape | None = None) -> Tensor:
     """Normal numbers with mean 0 and standard deviation 1."""
     if _draws_at_once(shape, dtype, strides):
-        return make((generator or default_generator).normals_like(shape, dtype).astype(dtype.numpy, copy=False))
+        return make(chosen(generator).normals_like(shape, dtype).astype(dtype.numpy, copy=False))
     drawn = _standard_normals(shape, dtype, generator, strides)
     return copy(drawn) if current().type_of(drawn).dtype is dtype else cast(drawn, dtype)
 
@@ -221,7 +221,7 @@ def normal(
         if not _one_by_one(shape, dtype, strides):  # those are computed in float64, of options as they are given
             mean, std = (computed(functools.partial(_rounded, dtype), number) for number in (mean, std))
         if _draws_at_once(shape, dtype, strides):
-            drawn = (generator or default_generator).normals_like(shape, dtype).astype(np.float64, copy=False)
+            drawn = chosen(generator).normals_like(shape, dtype).astype(np.float64, copy=False)
             return made((drawn * std + mean).astype(dtype.numpy, copy=False))
     return in_type(_fused(_standard_normals(shape, dtype, generator, strides), std, mean), dtype)
 
@@ -260,7 +260,7 @@ def _standard_normals(shape: Shape, dtype: DType, generator: Generator | None, s
     if count:  # none are asked for no type, as in PyTorch
         _require_floating(dtype, "normal_kernel_cpu")
     if _one_by_one(shape, dtype, strides):
-        return shaped((generator or default_generator).normals(count), shape, strides)
+        return shaped(chosen(generator).normals(count), shape, strides)
     # Short types are drawn block by block, the last one of fresh numbers where it is not full.
     drawn = count + -count % BLOCK if dtype in WIDE else uniforms_for_blocks(count)
     u = uniforms(generator, (drawn,), dtype)

@@ -24,7 +24,7 @@ from ..ops.trigonometry import tan
 from ..ops.types import DType, broadcast_shapes, float64
 from ..tape.grad_mode import no_grad
 from .calling.kernels import require_floating
-from .generator import Generator, default_generator
+from .generator import Generator, chosen
 from .random import Shape, shaped, uniforms
 
 RATES = Requirement(lambda rate: (rate >= 0,), RuntimeError, "invalid Poisson rate, expected rate to be non-negative")
@@ -34,7 +34,7 @@ def _drawn(generator: Generator | None, draw: Callable[..., Any], *parameters: A
     """Numbers in float64 in the shape of the first of the parameters, which have one shape."""
     shape = current().type_of(parameters[0]).shape
     rows = [cast(reshape(x, (math.prod(shape),)), float64) for x in parameters]
-    return reshape((generator or default_generator).rejected(draw, *rows), shape)
+    return reshape(chosen(generator).rejected(draw, *rows), shape)
 
 
 @no_grad()
@@ -117,5 +117,5 @@ def log_normal(
         raise NotImplementedError(f"\"log_normal_cpu\" not implemented for '{dtype.title}'")
     if not std > 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std}")
-    drawn = shaped((generator or default_generator).normals(math.prod(shape)), shape, strides)
+    drawn = shaped(chosen(generator).normals(math.prod(shape)), shape, strides)
     return cast(exp(drawn * std + mean), dtype)

@@ -19,7 +19,7 @@ from ...ops.scans import argsort, cumsum_rounded, cumsum_rounded_primitive
 from ...ops.sources import full
 from ...ops.types import DType, Type, float32, float64
 from ...tape.grad_mode import no_grad
-from ...tensors.generator import Generator, default_generator
+from ...tensors.generator import Generator, chosen
 from ...tensors.random import exponential, exponentials_now, rand
 from ...tensors.tensor import EAGER, Tensor, make
 from ...tracing.watch import watcher
@@ -68,7 +68,7 @@ def _drawn_now(p: Any, of: Type, count: int, replacement: bool, generator: Gener
     sums = quietly(sum_primitive.evaluate_wide, rows, (1,))
     if not (rows.min() >= 0 and rows.max() < math.inf and sums.min() > 0):
         return None
-    return quietly(_chosen, rows, count, generator or default_generator)
+    return quietly(_chosen, rows, count, chosen(generator))
 
 
 def _chosen(p: np.ndarray, count: int, generator: Generator) -> np.ndarray:

@@ -25,7 +25,7 @@ from ...ops.types import (
     uint8,
 )
 from ...tracing.watch import watcher
-from ..generator import Generator, default_generator
+from ..generator import Generator, chosen
 from ..layouts.order import in_row_major_order
 from ..random import Shape, in_type, made, shaped, words
 from ..tensor import EAGER, Tensor
@@ -61,7 +61,7 @@ def randint(
             raise RuntimeError(f"{what} is out of bounds for {name}: {value}. Choose a wider dtype.")
     span, wide = high - low, high - low >= WIDE_RANGE
     if (dtype is int64 or current() is EAGER) and _are_drawn_now(generator, shape, strides):
-        numbers = _integers_at_once(generator or default_generator, math.prod(shape), span, wide)
+        numbers = _integers_at_once(chosen(generator), math.prod(shape), span, wide)
         return made(array_in((numbers + low).reshape(shape), dtype))
     drawn = _integers(generator, shape, strides, span, wide)
     return in_type(in_type(drawn, int64) + low if low else drawn, dtype)
@@ -72,7 +72,7 @@ def _are_drawn_now(generator: Generator | None, shape: Shape, strides: Shape | N
     takes them as positions would want to see them next."""
     if watcher() is not None or 0 in shape or not (strides is None or in_row_major_order(strides)):
         return False
-    return writes_now((generator or default_generator).state)
+    return writes_now(chosen(generator).state)
 
 
 def _integers_at_once(generator: Generator, count: int, span: int, wide: bool) -> np.ndarray:
@@ -88,7 +88,7 @@ def random(shape: Shape, dtype: DType, generator: Generator | None = None, strid
     """``random_()`` without bounds: any number of `dtype` that is not negative; floats up to 2^24 or 2^53."""
     span, wide = _ALL_VALUES[dtype], dtype.itemsize == 8
     if current() is EAGER and _are_drawn_now(generator, shape, strides):
-        numbers = _integers_at_once(generator or default_generator, math.prod(shape), span, wide)
+        numbers = _integers_at_once(chosen(generator), math.prod(shape), span, wide)
         return made(array_in(numbers.reshape(shape), dtype))
     return in_type(_integers(generator, shape, strides, span, wide), dtype)
 

@@ -228,7 +228,7 @@ class OnMeta:
 
     def to(self: Any, *args: Any, **kwargs: Any) -> Any:
         """`Tensor.to`; NotImplementedError for another device."""
-        for given in (*args, kwargs.get("device"), kwargs.get("other")):
+        for given in (*args, kwargs.get("device"), kwargs.get("tensor")):
             place = given.device if isinstance(given, Tensor) else given
             if isinstance(place, (str, int, device)) and not isinstance(place, bool):
                 if as_device(place).type != "meta":
