@@ -136,8 +136,8 @@ class Generator(DrawsAtOnce, WithoutOffset):
         record["normal"] = normal
         return make(np.frombuffer(record.tobytes(), np.uint8).copy())
 
-    def set_state(self, new_state: Tensor | np.ndarray) -> None:
-        """Go on from what ``get_state()`` gave, here or in PyTorch (then as a numpy array).
+    def set_state(self, new_state: Tensor | np.ndarray) -> Generator:
+        """Go on from what ``get_state()`` gave, here or in PyTorch (then as a numpy array); returns the generator.
 
         TypeError if it is no array of integers, RuntimeError if it has another size.
         """
@@ -149,6 +149,7 @@ class Generator(DrawsAtOnce, WithoutOffset):
             make(np.array([record["normal"] if record["has_normal"] else 0.0, record["has_normal"]])),
             make(np.array(record["seed"]).view(np.int64)),  # a scalar would be no memory to copy from
         )
+        return self
 
     def clone_state(self) -> Generator:
         """A generator of its own that stands where this one does.

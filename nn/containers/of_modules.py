@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from typing import Any
 
 from ...tracing.entries import TableRead
@@ -195,17 +195,20 @@ class ModuleDict(Module):
     def __contains__(self, key: object) -> bool:
         return declared(self, f"whether {key} is there", lambda: key in self._modules)
 
-    def keys(self) -> Iterable[str]:
+    def keys(self) -> KeysView[str]:
         """The names."""
-        return list(self)
+        return self._plain().keys()
 
-    def values(self) -> Iterable[Module]:
+    def values(self) -> ValuesView[Module]:
         """The modules."""
-        return [self[key] for key in self]
+        return self._plain().values()
 
-    def items(self) -> Iterable[tuple[str, Module]]:
+    def items(self) -> ItemsView[str, Module]:
         """Names and modules."""
-        return [(key, self[key]) for key in self]
+        return self._plain().items()
+
+    def _plain(self) -> dict[str, Module]:
+        return {key: self[key] for key in self}
 
     def update(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]]) -> None:
         """Add modules, or replace those of the same name."""

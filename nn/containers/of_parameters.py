@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, KeysView, Mapping
 from typing import Any
 
 from ...tensors.tensor import Tensor
@@ -151,9 +151,9 @@ class ParameterDict(Module):
         """A new dict with the same value for all keys."""
         return ParameterDict([(key, default) for key in keys])
 
-    def keys(self) -> Iterable[str]:
+    def keys(self) -> KeysView[str]:
         """The names."""
-        return list(self)
+        return dict.fromkeys(self).keys()
 
     def values(self) -> Iterable[Any]:
         """The parameters."""
