@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,25 +27,7 @@ from .graph import Builder, Node, Origin, as_params
 from .leading import Leading
 from .number_checks import NumberChecks
 from .origins import Whereabouts
-
-
-class Region:
-    """A part of one memory with a current node. `prefix` are the view steps from the memory's whole to the region,
-    `array` is the root's; None for memory made while recording."""
-
-    __slots__ = ("array", "node", "prefix", "views", "writes")
-
-    def __init__(self, prefix: tuple[Step, ...], node: Node, array: Array | None = None) -> None:
-        self.prefix = prefix
-        self.node = node
-        self.array = array
-        self.writes = 0
-        self.views: dict[tuple[int, tuple[Step, ...]], Node] = {}
-
-    @property
-    def written(self) -> bool:
-        return self.writes > 0
-
+from .roots import Alias, Region, Root
 
 StopsOf = Callable[[Sequence[Any]], Sequence[bool]]
 
@@ -59,42 +40,6 @@ def no_stops(operands: Sequence[Any]) -> tuple[bool, ...]:
 def is_tracked(array: Any) -> bool:
     """Whether gradients of it go on; of arrays that are no tensors none do."""
     return hasattr(array, "is_tracked") and bool(array.is_tracked())
-
-
-@dataclass(frozen=True, eq=False)
-class Root:
-    """A graph input: the node, the array it stands for, and the region whose final node is to be written back."""
-
-    node: Node
-    array: Array
-    region: Region
-    requires_grad: bool
-    leaf_requires: bool
-    shown: np.ndarray  # what the array showed when it was met
-    history: Any  # the node of the tape behind the array then
-    version: float  # of its memory then
-    met_at: Origin  # the line that read it first
-
-    @property
-    def counted_writes(self) -> int:
-        """By how much the call has counted its version up: writes through ``.data`` have versions of their own."""
-        now = self.array.buffer.version
-        return 0 if now == self.version else int(now - self.version)
-
-
-@dataclass(frozen=True, eq=False)
-class Alias:
-    """Another array over the memory of a root, as it was when it was met."""
-
-    array: weakref.ref[Array]
-    leaf_requires: bool
-    shown: np.ndarray
-    node: weakref.ref[Any] | None  # of the tape, which keeps what the call has made
-
-    @property
-    def history(self) -> Any:
-        """The node of the tape behind the array then; where it is gone, nothing that could be there now."""
-        return None if self.node is None else self.node() or self
 
 
 class NodeBuilder(Builder):

@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from ...compiler.capture import Recorder, Root, is_tracked
+from ...compiler.capture import Recorder, is_tracked
 from ...compiler.origins import Whereabouts
+from ...compiler.roots import Root
 from ...ops.core import interpreted
 from ...ops.pointwise import cast
 from ...ops.types import float64
@@ -387,11 +388,11 @@ class Recording:
         return self._calls.effect_lines.at_return(f"the result of {self.name}")
 
     def let_go(self) -> None:
-        """Forget the recorded call's own results and gradients, so that only the user keeps them alive."""
+        """Forget the recorded call's arguments, results and gradients, so that only the user keeps them alive."""
         self.result, self.outcome, self.given, self.stored = None, None, ((), {}), []
         self.grads.clear()
-        self.questions.let_go()
-        self.environment.let_go()
+        for part in (self.questions, self.environment, *(root for _, root in self.arguments)):
+            part.let_go()
 
     def alive(self) -> list[Tensor]:
         """The tensors that the call has made and somebody still holds."""

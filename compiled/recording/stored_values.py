@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ...compiler.capture import Root
 from ...compiler.graph import Graph, topological
+from ...compiler.roots import Root
 from ...tensors.tensor import Tensor
 from ...tracing.stored_places import stored_places
 from ..common.classes import is_a

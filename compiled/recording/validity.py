@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
-from ...compiler.capture import Alias, Recorder, Root
+from ...compiler.capture import Recorder
 from ...compiler.demands import Demand, checked_base, demand_of
 from ...compiler.errors import CaptureError
 from ...compiler.graph import Graph, Node, topological
+from ...compiler.roots import Alias, Root
 from ...ops.callers.source_files import is_standard_file, is_user_file
 from ...ops.core import switch
 from ...ops.types import defaults, get_default_dtype

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ...compiler.capture import Root, is_tracked
+from ...compiler.capture import is_tracked
+from ...compiler.roots import Root
 from ...ops.array import Array
 from ...ops.layouts.orders import own_strides
 from ...tensors.tensor import Tensor

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ...compiler.capture import Recorder, Root
+from ...compiler.capture import Recorder
+from ...compiler.roots import Root
 from ...ops.core import REGISTRY, Params, Primitive
 from ...ops.identity import copy
 from ...ops.movement import broadcast
