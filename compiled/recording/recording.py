@@ -391,7 +391,8 @@ class Recording:
         """Forget the recorded call's arguments, results and gradients, so that only the user keeps them alive."""
         self.result, self.outcome, self.given, self.stored = None, None, ((), {}), []
         self.grads.clear()
-        for part in (self.questions, self.environment, *(root for _, root in self.arguments)):
+        parts: list[Any] = [self.questions, self.environment, *(root for _, root in self.arguments)]
+        for part in parts:
             part.let_go()
 
     def alive(self) -> list[Tensor]:

@@ -70,7 +70,7 @@ def test_a_compiled_step_warns_as_it_is_recorded(tg, names):
 def test_a_number_of_what_has_a_history_is_no_misuse_under_no_grad(tg, names, number):
     """As where LBFGS, PyTorch's and ours, looks at the loss that the closure gives."""
     for mode in ("no_grad", "inference_mode"):
-        assert misuses.warned(tg, names, f"tg.{mode}()({number})(leaf(1))") == []
+        assert misuses.warned(tg, names, f"tg.{mode}()(lambda x: {number}(x))(leaf(1))") == []
     assert misuses.warned(tg, names, "optim.LBFGS([g]).step(lambda: (g * g).sum())") == []
     assert len(misuses.warned(tg, names, f"{number}(leaf(1))")) == 1
 
