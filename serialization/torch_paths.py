@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import lru_cache
 from types import FunctionType
 from typing import Any
@@ -155,8 +156,11 @@ def here(module: str, name: str) -> Any:
         except (ImportError, AttributeError):
             continue
         return found
-    if name.startswith("_"):  # what functions are defined as that PyTorch shows under another name
-        return here(module, name[1:])
+    if name.startswith("_"):  # what some functions are defined as that PyTorch shows without the underscore
+        with suppress(AttributeError):
+            shown = here(module, name[1:])
+            if isinstance(shown, FunctionType):
+                return shown
     raise AttributeError(
         f"the file names {module}.{name}, which tracegrad does not have. Save a state_dict() instead of what holds it."
     )
