@@ -16,6 +16,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 
 from . import threads
@@ -24,6 +25,7 @@ from .cache import default_directory, reported_as_unusable
 from .errors import CacheUnusable, LoadFailed, RuntimeFault
 from .eviction import bound
 from .float_environment import FloatEnvironmentChanged
+from .listener import FLAGS, SOURCE, Listener, is_possible, load_listener
 from .program import ffi, load, load_pool, require_cffi
 
 PACKAGE = __name__.partition(".")[0]
@@ -57,6 +59,18 @@ def provide_pool() -> None:
     except RuntimeFault as fault:
         say(f"compiled programs run on one thread: {fault}", str(fault))
         threads.set_number(1, ffi)
+
+
+@cache
+def provide_listener() -> Listener | None:
+    """That of this process; None where it cannot be had: Python then does what it would have done."""
+    if not is_possible():
+        return None
+    try:
+        unit = Unit("listener", SOURCE.read_text(encoding="utf-8"), FLAGS)
+        return _somewhere([unit], lambda: load_listener).program
+    except RuntimeFault:
+        return None
 
 
 def require(flags: Sequence[str]) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...ops.callers.source_files import is_own_file
+from ...runtime.provide import provide_listener
 from ..common.effect_lines import notes_calls_of
 from .external_effects import spoken_to_by
 from .pure_functions import is_pure_module
@@ -22,6 +23,12 @@ Codes = dict[int, types.CodeType]  # by identity, and so kept alive: its hash is
 _OWN = __name__.partition(".")[0]
 _quiet: Codes = {}  # no event in it says anything
 _entered: Codes = {}  # it matters who calls it, and nothing else
+
+
+def listen_with(note: Note) -> None:
+    """``sys.setprofile(note)``, without the events that say nothing."""
+    in_c = provide_listener()
+    (sys.setprofile if in_c is None else in_c.begin)(listener(note))
 
 
 def listener(note: Note) -> Note:
@@ -56,6 +63,16 @@ def _judge(frame: types.FrameType) -> None:
         return
     package = name.partition(".")[0]
     if package == _OWN and is_own_file(getattr(module, "__file__", None) or ""):
-        _quiet[id(code)] = code
+        _be_quiet(code)
     elif package in ("numpy", "weakref"):  # by weak references a recorder knows memory
-        (_quiet if is_pure_module(name) else _entered)[id(code)] = code
+        if is_pure_module(name):
+            _be_quiet(code)
+        else:
+            _entered[id(code)] = code
+
+
+def _be_quiet(code: types.CodeType) -> None:
+    _quiet[id(code)] = code
+    in_c = provide_listener()
+    if in_c is not None:
+        in_c.add(id(code))

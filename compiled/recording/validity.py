@@ -31,7 +31,7 @@ from ..common.collection import around_collections, put_back_at_end
 from ..common.effect_lines import EffectLines
 from .external_effects import spoken_to, spoken_to_by, title
 from .pure_functions import is_pure, is_pure_module
-from .quiet_code import listener
+from .quiet_code import listen_with
 
 DONE = "The call itself was done, eagerly."
 
@@ -81,7 +81,7 @@ class CallTrace:
             return function(*args)
         try:
             try:
-                sys.setprofile(listener(self._note))
+                listen_with(self._note)
                 return function(*args)
             finally:
                 sys.setprofile(None)
