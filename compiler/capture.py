@@ -10,7 +10,7 @@ A recorder keeps no memory alive but that of roots: what is known of other memor
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,8 @@ from .graph import Builder, Node, Origin, as_params
 from .leading import Leading
 from .number_checks import NumberChecks
 from .origins import Whereabouts
-from .roots import Alias, Region, Root
+from .repeats import Repeats
+from .roots import Alias, Region, Root, facts_of, is_tracked
 
 StopsOf = Callable[[Sequence[Any]], Sequence[bool]]
 
@@ -35,11 +36,6 @@ StopsOf = Callable[[Sequence[Any]], Sequence[bool]]
 def no_stops(operands: Sequence[Any]) -> tuple[bool, ...]:
     """What a recorder without a tape is told: there are no derivatives."""
     return ()
-
-
-def is_tracked(array: Any) -> bool:
-    """Whether gradients of it go on; of arrays that are no tensors none do."""
-    return hasattr(array, "is_tracked") and bool(array.is_tracked())
 
 
 class NodeBuilder(Builder):
@@ -77,6 +73,7 @@ class Recorder(Evaluator):
         self._stops_of = stops_of
         self._strict = strict  # raise at the refused line; else go on eagerly, to no recording
         self.builder = NodeBuilder()
+        self.repeats = Repeats()
         self.roots: list[Root] = []
         self._regions: dict[int, list[Region]] = {}  # by the identity of the memory, for as long as there is memory
         self._memories: dict[int, weakref.ref[np.ndarray]] = {}
@@ -99,6 +96,8 @@ class Recorder(Evaluator):
         return None
 
     def evaluate(self, primitive: Primitive, operands: Sequence[Any], params: Params, kind: Any) -> Any:
+        if self.repeats.again is not None:
+            return self._evaluated_again(primitive, operands, params, kind)
         nodes = self._nodes_of(operands)
         try:
             out = super().evaluate(primitive, operands, params, kind)
@@ -106,7 +105,10 @@ class Recorder(Evaluator):
             if primitive.check is not None:
                 self.failed = str(self.whereabouts.now())
             raise
-        if primitive.is_view and isinstance(operands[0], Array) and out.buffer is operands[0].buffer:
+        if self.repeats.first is not None:
+            self.repeats.evaluates(self, primitive, operands, params)
+            self.repeats.first.meets(operands, nodes, out)
+        if _is_view(primitive, operands, out):
             self._require_c(out.type_.dtype, primitive.name)
             return out  # a view: its node follows from the memory's
         self.builder.origin = self.whereabouts.now()
@@ -116,17 +118,52 @@ class Recorder(Evaluator):
             self.checked.append(node)
         if operands and self._are_numbers(operands):
             self._numbers[id(out)] = out
-            self._check_number(operands, node)
+            self._number_check(self.number_checks.add, operands, node)
+        return out
+
+    def _evaluated_again(self, primitive: Primitive, operands: Sequence[Any], params: Params, kind: Any) -> Any:
+        """What was recorded for other operands before is computed, and no more."""
+        self.repeats.evaluates(self, primitive, operands, params)
+        out = super().evaluate(primitive, operands, params, kind)
+        if operands and self._are_numbers(operands) and not _is_view(primitive, operands, out):
+            self._numbers[id(out)] = out
+            self._number_check(self.number_checks.again, primitive.name, operands)
         return out
 
     def write(self, target: Array, value: Array | np.generic) -> None:
         require_writable(target)
+        if self.repeats.again is None:
+            region = self._region(target)
+            region.node = self._built(self.whereabouts.now(), self._overwritten, region, target, value)
+        if self.repeats.again is None or self.knows(target):  # else it is memory that is gone soon
+            self.count_write(target)
+        self.repeats.stores(self, value)
+        super().write(target, value)
+        self.note_written(target)
+
+    def repeated(
+        self, key: Hashable, arrays: Sequence[Array], function: Callable[[], bool], at_once: Callable[[], bool]
+    ) -> None:
+        """``function()``, which each time with this key does the same operations on `arrays` and on what is the same
+        each time; `at_once` gives the same numbers without them, or does nothing and is False. What `function` makes
+        must be gone afterwards; False from it if it is not."""
+        nodes = [self.node(array) for array in arrays]
+        facts = [(node.type, self.is_number(array)) for array, node in zip(arrays, nodes, strict=True)]
+        self.repeats.run(self, (key, *facts), arrays, nodes, (function, at_once))
+
+    def hold(self, array: Array, node: Node) -> None:
+        """`array`, whose memory has been written to, holds what `node` is."""
+        self._region(array).node = node
+
+    def count_write(self, target: Array) -> None:
+        """`target`, whose memory the recording knows, is about to be written to."""
         region = self._region(target)
-        region.node = self._built(self.whereabouts.now(), self._overwritten, region, target, value)
         region.writes += 1
         if region.array is not None and len(self._regions_of(target.buffer)) > 1:
             self._refuse_shared(target)
-        super().write(target, value)
+
+    def note_written(self, target: Array) -> None:
+        """`target` has been written to."""
         for follow in self.after_write.get(id(target.buffer.whole), ()):
             follow(target)
 
@@ -172,16 +209,17 @@ class Recorder(Evaluator):
     def promote_as_number(self, array: Array) -> None:
         """From now on `array` (0-d) promotes like a Python float; it stays data of the recording."""
         self._numbers[id(array)] = array
-        self.number_checks.data.add(self.node(array))
+        if self.repeats.again is None:
+            self.number_checks.data.add(self.node(array))
 
     def is_number(self, operand: Any) -> bool:
         return isinstance(operand, np.generic) or id(operand) in self._numbers
 
-    def _check_number(self, operands: Sequence[Any], result: Node) -> None:
+    def _number_check(self, check: Callable[..., None], *args: Any) -> None:
         try:
-            self.number_checks.add(operands, result)
+            check(*args)
         except Exception:
-            self.failed = str(result.origin)
+            self.failed = str(self.whereabouts.now())
             raise
 
     def _are_numbers(self, operands: Sequence[Any]) -> bool:
@@ -199,7 +237,7 @@ class Recorder(Evaluator):
         region = Region(array.steps, node, array)
         self._regions_of(array.buffer).append(region)
         requires = is_tracked(array)
-        root = Root(node, array, region, requires, *_facts_of(array), array.buffer.version, self.builder.origin)
+        root = Root(node, array, region, requires, *facts_of(array), array.buffer.version, self.builder.origin)
         if requires:
             self._leading.ends.add(node)
         self.roots.append(root)
@@ -272,9 +310,7 @@ class Recorder(Evaluator):
     def _note_alias(self, array: Array) -> None:
         known = self.aliases.get(id(array))
         if known is None or known.array() is not array:
-            leaf_requires, shown, history = _facts_of(array)
-            node = None if history is None else weakref.ref(history)
-            self.aliases[id(array)] = Alias(weakref.ref(array), leaf_requires, shown, node)
+            self.aliases[id(array)] = Alias.of(array)
 
     def _regions_of(self, buffer: Buffer) -> list[Region]:
         whole = buffer.whole
@@ -334,9 +370,8 @@ class Recorder(Evaluator):
         return interpreted(self.builder, function, *args)
 
 
-def _facts_of(array: Any) -> tuple[bool, np.ndarray, Any]:
-    """Whether it is a leaf that requires a gradient, what it shows, and the node of the tape behind it."""
-    return bool(getattr(array, "_requires", False)), array.ndarray, array._node if is_tracked(array) else None
+def _is_view(primitive: Primitive, operands: Sequence[Any], out: Array) -> bool:
+    return primitive.is_view and isinstance(operands[0], Array) and out.buffer is operands[0].buffer
 
 
 def _fitted(node: Node, of: Type) -> Node:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from ..ops.arithmetic import abs as absolute
@@ -60,11 +60,12 @@ class NumberChecks:
         self._presumed: list[Node] = []
         self.given: frozenset[Node] = frozenset()  # what `presumed` has given
         self._are_presumed = False
-        self._where: list[tuple[bool, Node]] = []  # facts on which it depends whether this is done in eager mode
+        self._where: list[tuple[bool, Node | None]] = []  # facts on which it depends whether this is done in eager mode
+        self.are_repeated = False  # what is done was recorded for other operands before, and is given no nodes
 
     def only_where(self, fact: Any, function: Callable[[], Any]) -> Any:
         """``function()``, which is done in eager mode only where `fact`, a tensor of one element, is true."""
-        self._where.append((bool(fact.ndarray), self._node(fact)))
+        self._where.append((bool(fact.ndarray), None if self.are_repeated else self._node(fact)))
         try:
             return function()
         finally:
@@ -81,7 +82,7 @@ class NumberChecks:
 
     def above_zero(self, number: Any) -> None:
         """The number, a tensor of one element, is above 0 in each call that is presumed to be as this one."""
-        if self._are_presumed:
+        if self._are_presumed and not self.are_repeated:
             self._presumed.append(self._built(_is_not_above_zero, self._node(number)))
 
     def add(self, operands: Sequence[Any], result: Node) -> None:
@@ -95,6 +96,21 @@ class NumberChecks:
         if result.op.name in _REFUSALS:
             self._refuse(result.op.name, [float(getattr(x, "ndarray", x)) for x in operands], result)
 
+    def again(self, op: str, operands: Sequence[Any]) -> None:
+        """The same for what was recorded for other operands: raises what Python raises."""
+        if op in _REFUSALS and all(holds for holds, _ in self._where):
+            _raise_as_python(op, [float(getattr(x, "ndarray", x)) for x in operands])
+
+    def state(self) -> tuple[set[Node], list[Node], list[Node]]:
+        """The numbers, and what is checked of them, so far."""
+        return set(self.data), [*self._failing], [*self._presumed]
+
+    def extend(self, data: Iterable[Node], failing: Iterable[Node], presumed: Iterable[Node]) -> None:
+        """Further ones."""
+        self.data.update(data)
+        self._failing += failing
+        self._presumed += presumed
+
     def _refuse(self, op: str, values: Sequence[float], result: Node) -> None:
         if all(holds for holds, _ in self._where):
             _raise_as_python(op, values)
@@ -102,7 +118,8 @@ class NumberChecks:
             return
         fails = self._built(_REFUSALS[op].fails, result.args, result)
         for _, fact in self._where:
-            fails = self._built(logical_and, fact, fails)
+            if fact is not None:
+                fails = self._built(logical_and, fact, fails)
         self._failing.append(fails)
 
     def needed(self) -> list[Node]:

@@ -13,6 +13,16 @@ from ..ops.core import Step
 from .graph import Node, Origin
 
 
+def is_tracked(array: Any) -> bool:
+    """Whether gradients of it go on; of arrays that are no tensors none do."""
+    return hasattr(array, "is_tracked") and bool(array.is_tracked())
+
+
+def facts_of(array: Any) -> tuple[bool, np.ndarray, Any]:
+    """Whether it is a leaf that requires a gradient, what it shows, and the node of the tape behind it."""
+    return bool(getattr(array, "_requires", False)), array.ndarray, array._node if is_tracked(array) else None
+
+
 class Region:
     """A part of one memory with a current node. `prefix` are the view steps from the memory's whole to the region,
     `array` is the root's; None for memory made while recording."""
@@ -67,6 +77,12 @@ class Alias:
     leaf_requires: bool
     shown: np.ndarray
     node: weakref.ref[Any] | None  # of the tape, which keeps what the call has made
+
+    @classmethod
+    def of(cls, array: Array) -> Alias:
+        """Of an array as it is now."""
+        leaf_requires, shown, history = facts_of(array)
+        return cls(weakref.ref(array), leaf_requires, shown, None if history is None else weakref.ref(history))
 
     @property
     def history(self) -> Any:

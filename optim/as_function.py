@@ -24,6 +24,7 @@ from ..tracing.watch import Entries, as_number, counter, watcher
 from .declared import OPTIMIZER
 from .numbers import is_number
 from .options import Options, are_within
+from .repeated import repeated
 from .state import complete, entry_of, is_needed, store
 
 _PLAIN = frozenset((bool, int, str, type(None), DType))
@@ -222,7 +223,7 @@ def _stepped(form: StepForm, given: Sequence[Tensor]) -> list[Tensor] | None:
         p, state = copy(next(tensors)), Entries()
         dict.update(state, {name: copy(next(tensors)) for name in names})
         try:
-            update(p, gradient, state, options[index])
+            repeated(update, optimizer, options[index])(p, gradient, state, options[index])
         except _Unlike:
             return None
         if tuple(dict.keys(state)) != names:
@@ -247,6 +248,9 @@ class GivenOptions(Options):
             self._numbers[key, item] = float(value.ndarray) if watcher() is None else as_number(value)
         return self._numbers[key, item]
 
+    def numbers_of_python(self) -> dict[str, Any]:
+        return {name: _as_python(option) for name, option in self.group.items()}
+
     def choice(self, key: str) -> Any:
         value = self.group.get(key)
         if isinstance(value, Tensor):
@@ -256,6 +260,12 @@ class GivenOptions(Options):
     def is_zero(self, key: str) -> bool:
         value = self.group.get(key)
         return not isinstance(value, Tensor) and value == 0
+
+
+def _as_python(option: Any) -> Any:
+    if isinstance(option, tuple):
+        return tuple(map(_as_python, option))
+    return float(option.ndarray) if isinstance(option, Tensor) else option
 
 
 def _value(option: Any, numbers: Iterator[Tensor]) -> Any:

@@ -32,6 +32,7 @@ from .hooks import StepHooks, register_optimizer_step_post_hook, register_optimi
 from .in_numpy import Form, form_of
 from .loading import LoadedGroups, load, packed
 from .options import Options, add_options, check_capturable, check_fused_parameter, presumption, require_options
+from .repeated import repeated
 from .sparse_rows import has_sparse_gradients, without_places
 from .state import State, as_groups, as_state, complete, entry_of, filled_like, is_needed, makes_state, scalar_state
 
@@ -326,7 +327,7 @@ class Optimizer(StepHooks, StepsAsCalls):
                 entry = entry_of(self, p, group)
                 declare_read("optimizer state", EntryRead.of(self.state, p, _entry, self, p).found_in(self))
                 complete(entry, needed, functools.partial(self.initial, p, group))
-                update = presuming(functools.partial(self._update_one, in_numpy, options))
+                update = repeated(presuming(functools.partial(self._update_one, in_numpy, options)), self, options)
                 if p.dtype.is_complex:
                     check_fused_parameter(options, p)
                 if p.dtype.is_complex and self.updates_parts:

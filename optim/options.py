@@ -38,6 +38,10 @@ class Options:
         """Whether a number is exactly zero, which leaves a term out."""
         return bool(declare_read(f"{self._where}[{key!r}] == 0", self._reading(key, _is_zero)))
 
+    def numbers_of_python(self) -> dict[str, Any]:
+        """The group, with Python's numbers where the options are such in eager mode."""
+        return self.group
+
     def _reading(self, key: str, look: Callable[..., Any], *more: Any) -> EntryRead:
         return EntryRead.of(self.group, key, look, self.group, key, *more)
 

@@ -130,10 +130,15 @@ def store(target: Tensor, value: Any) -> None:
         eager().write(target, value if value.dtype is target.dtype else cast(value, target.dtype))
 
 
+def name_state(state: Entries, key: str, p: Tensor) -> None:
+    """Give ``state[key]`` the name that it has in a program."""
+    dict.__getitem__(state, key).label = f"{p.label or 'parameter'}.{key}"
+
+
 def state_tensor(state: Entries, key: str, p: Tensor) -> Tensor:
     """``state[key]``, of p's shape; ``"step"`` is a 0-d tensor (`scalar_state`)."""
     if watcher() is not None:
-        dict.__getitem__(state, key).label = f"{p.label or 'parameter'}.{key}"
+        name_state(state, key, p)
     tensor: Tensor = declare_read(
         f"state[{key!r}] of {p.label or 'a parameter'}", EntryRead.of(state, key, dict.get, state, key)
     )

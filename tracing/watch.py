@@ -24,6 +24,7 @@ class SideEffect(RuntimeError):
 class Watcher(Protocol):
     """Who listens while a function is recorded."""
 
+    recorder: Any  # makes the graph (`compiler.capture`)
     number_checks: Any  # what Python refuses of numbers that may be others in later calls (`compiler.number_checks`)
 
     def read(self, describe: str, get: Callable[[], Any], value: Any) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...compiler.capture import is_tracked
+from ...compiler.roots import is_tracked
 from ...tape.grad_mode import switches
 
 

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from ...compiler.capture import Recorder, is_tracked
+from ...compiler.capture import Recorder
 from ...compiler.origins import Whereabouts
-from ...compiler.roots import Root
+from ...compiler.roots import Root, is_tracked
 from ...ops.core import interpreted
 from ...ops.pointwise import cast
 from ...ops.types import float64

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...compiler.capture import is_tracked
-from ...compiler.roots import Root
+from ...compiler.roots import Root, is_tracked
 from ...ops.array import Array
 from ...ops.layouts.orders import own_strides
 from ...tensors.tensor import Tensor
