@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import atexit
 import contextlib
+import gc
 import itertools
 import os
 import sys
@@ -30,6 +31,7 @@ def main(arguments: list[str]) -> int:
     install()
     keep_freed()
     children.follow()
+    gc.freeze()  # what is imported so far is there until the end: collections need not look through it
     with contextlib.ExitStack() as stack:
         if options.compile or options.verify:
             block = _block(options)

@@ -24,7 +24,7 @@ from ..runtime import records
 from ..runtime.build import Built
 from ..runtime.cache import hash_of
 from ..runtime.errors import RuntimeFault
-from ..runtime.own_source import source_hash
+from ..runtime.own_source import source_hash, source_hash_at_first
 from ..runtime.toolchain import require_compiler
 from .graph import Graph
 from .graph_key import NoKey, graph_key
@@ -47,7 +47,7 @@ class Kept:
         self._flags = flags
         self._asked = {"sizes": "all" if for_all_sizes else "one", "memory limit": str(memory_limit)}
         self._graph_key = _key_of(graph)
-        self._key = self._key_now()
+        self._key = self._key_by(source_hash_at_first())
         self._texts: tuple[records.Text, ...] = ()
         self.interface: Interface | None = None
         record: Any = None if self._key is None else records.find(self._key)
@@ -84,16 +84,16 @@ class Kept:
 
     def _keep(self, record: dict[str, Any]) -> bool:
         """False, and nothing is kept, if something has changed since that the program depends on."""
-        if self._key is None or self._key != self._key_now():
+        if self._key is None or self._key != self._key_by(source_hash()):
             return False
         records.keep(self._key, record)
         return True
 
-    def _key_now(self) -> str | None:
+    def _key_by(self, source: str | None) -> str | None:
         if self._graph_key is None:
             return None
         try:
-            facts = _surroundings()
+            facts = _surroundings(source)
         except (NoKey, RuntimeFault):
             return None
         return hash_of({"graph": self._graph_key, "flags": " ".join(self._flags), **self._asked, **facts})
@@ -111,11 +111,11 @@ def _key_of(graph: Graph) -> str | None:
         return None
 
 
-def _surroundings() -> dict[str, str]:
+def _surroundings(source: str | None) -> dict[str, str]:
     """What else decides which program a graph becomes. NoKey if some of it cannot be known."""
     compiler = require_compiler()
     facts = {
-        "source": source_hash(),
+        "source": source,
         "templates": _template_library(),
         "python": sys.version,
         "numpy": f"{np.__version__} {np.__file__}",

@@ -1,6 +1,7 @@
 """C units in, one shared library out: from the cache, or compiled in parallel and linked."""
 
 import errno
+import functools
 import os
 import re
 import signal
@@ -124,12 +125,17 @@ def _loaded(folder: Folder, library: str, wanted: cache.Program, load: Load | No
 
 
 def _all_headers(own: Mapping[str, str]) -> dict[str, str]:
-    shared = {path.name: path.read_text(encoding="utf-8") for path in sorted(INCLUDE.glob("*.h"))}
+    shared = _headers_in(INCLUDE)
     for name in own:
         if name in shared:
             remedy = "give it another name"
             raise ValueError(three_parts(f"header {name!r} exists already", f"in {INCLUDE}", remedy))
     return shared | dict(own)
+
+
+@functools.cache
+def _headers_in(folder: Path) -> dict[str, str]:
+    return {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.h"))}
 
 
 def _check(units: Sequence[Unit], headers: Iterable[str]) -> None:

@@ -84,7 +84,12 @@ def open_directory(directory: Path) -> Iterator[Folder]:
 
 def hash_of(parts: Mapping[str, str]) -> str:
     """The key of a program: a hash of everything that its library depends on, by name."""
-    return hash_of_bytes(json.dumps([FORMAT, sorted(parts.items())]).encode())
+    content = hashlib.sha256(f"{FORMAT}".encode())
+    for name, text in sorted(parts.items()):
+        for each in (name.encode("utf-8", "surrogatepass"), text.encode("utf-8", "surrogatepass")):
+            content.update(b"\0%d\0" % len(each))  # where one ends and the next one begins
+            content.update(each)
+    return content.hexdigest()
 
 
 def hash_of_bytes(content: bytes) -> str:

@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from . import records
@@ -36,6 +36,13 @@ def source_hash() -> str | None:
         if files and max(changed for *_, changed in files) < (_started - _COARSEST) * 1e9:
             return _hash_of(files)
     return None
+
+
+@cache
+def source_hash_at_first() -> str | None:
+    """The same when it was first asked for: what the cache has under it is what this process would have made then.
+    What it makes later is kept only under a hash that is still the same."""
+    return source_hash()
 
 
 @lru_cache(maxsize=2)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...ops.identity import copy_primitive
-from ...ops.movement import reshape_primitive, transpose_primitive
+from ...ops.movement import transpose_primitive
 from ..graph import Graph, Node, users
+from ..passes.reshape_single_folds import reshape_single_folds
 from ..passes.widen_short_types import widen_short_types
 from .dots import is_dot
-from .lower import is_fold
 from .rewrites.overlaps import by_blocks
 from .rewrites.token_rows import in_rows
 from .row_blocks.recompute import with_recomputed_scores
@@ -18,18 +18,8 @@ from .row_blocks.recompute import with_recomputed_scores
 def prepared(graph: Graph) -> Graph:
     """`graph` with arithmetic on wide types only, folds of single elements as reshapes, products turned around, and
     copies where results need them."""
-    computed = without_empty_folds(by_blocks(widen_short_types(graph)))
+    computed = reshape_single_folds(by_blocks(widen_short_types(graph)))
     return _with_copies(with_recomputed_scores(in_rows(_with_products_turned(computed))))
-
-
-def without_empty_folds(graph: Graph) -> Graph:
-    """A fold over axes of extent 1 only changes the shape."""
-    single = {
-        node: Node(reshape_primitive, node.args, (("shape", node.type.shape),), node.type, node.origin)
-        for node in graph.nodes()
-        if is_fold(node) and node.type.size and node.type.size == node.args[0].type.size
-    }
-    return graph.rewritten(single) if single else graph
 
 
 def _with_products_turned(graph: Graph) -> Graph:

@@ -24,6 +24,7 @@ from ..interface import Interface
 from ..schedule.memory import Lifetime, offsets
 from ..verify import is_well_formed
 from .pattern import Pattern, SizedGraph
+from .simplest import simplest
 from .standins import NotSized
 
 if TYPE_CHECKING:
@@ -50,7 +51,6 @@ Find = Callable[[Graph], Known]
 _OF_THE_MOMENT = (MemoryError, RecursionError, OSError)
 
 planning = late(".planning", __package__)
-simplification = late(".simplest", __package__)
 
 
 class SharedArena:
@@ -173,7 +173,6 @@ class Sizing:
         except NotSized:
             sizes = self.pattern.sizes_of(graph)
             example, numbers = self.pattern.example(sizes)
-            simplest = simplification.simplest
             if not is_well_formed(example) or simplest(example) != simplest(graph):
                 raise
             return sizes, numbers
