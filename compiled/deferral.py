@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import sys
 import threading
+import weakref
 from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import Any, TypeVar
@@ -112,7 +113,7 @@ class deferred:
         if CHECKS_ALL or current() is not EAGER or _is_observed():
             self._open.append(_Entered(frame))
             return self
-        entered = _Entered(frame, _Block(self.segments))
+        entered = _Entered(frame, _Block(self.segments, self.parts))
         try:
             self._open.append(entered)
             self._put_in_place(entered)
@@ -223,8 +224,9 @@ class _Entered:
 class _Block:
     """One entered block: its interpreter, until the program starts a thread."""
 
-    def __init__(self, segments: Segments) -> None:
+    def __init__(self, segments: Segments, parts: Subprograms) -> None:
         self.interpreter = Deferred(segments)
+        self._parts = parts
         self.interpreter.is_idle = True
         self.tape = NotingTape(self.interpreter)
         self.tape.expected = functools.partial(noted_as_before, self.interpreter)
@@ -235,6 +237,7 @@ class _Block:
         self._calls = 0  # since then; from the backward pass on
         self._has_stepped = False
         self._bare = 0  # backward passes one after another of steps without modules
+        self._called: dict[int, weakref.ref[Any]] = {}  # in eager mode: with what steps begin, and optimizers
 
     def begin(self, frame: Any) -> None:
         """Note what comes, or be eager as long as little has been computed."""
@@ -259,6 +262,10 @@ class _Block:
         if not (begins and budget.is_worth_compiling) or switch.stack:
             return True
         switch.stack, self._entry = (self._entry,), None
+        for called in self._called.values():
+            if (owner := called()) is not None:
+                self._parts.know(owner)
+        self._called.clear()
         return False
 
     def _begins(self, budget: Budget, whole: Any, is_module: bool, args: tuple[Any, ...]) -> bool:
@@ -269,6 +276,9 @@ class _Block:
             self._has_stepped, self._calls = True, 0
             return self._bare > BARE_PASSES
         is_first = is_module and budget.called(whole)
+        if is_first or is_optimizer(owner_of(whole)):
+            owner = whole if is_first else owner_of(whole)
+            self._called[id(owner)] = weakref.ref(owner)
         budget.piece()
         self._calls += self._has_stepped or not budget.passes
         if not budget.passes:  # inference, as far as one can see
@@ -279,6 +289,7 @@ class _Block:
         """True, for a piece of work while the program's is noted, if it and what comes after it shall be eager."""
         is_new = False
         if is_pass:
+            is_new = not budget.has_called and budget.expenses.are_awaited(budget.work)  # a step without modules begins
             departures.passed()
             budget.noted_step()
         elif module is not None:

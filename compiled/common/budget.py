@@ -189,7 +189,7 @@ class Budget:
         Of models that take turns (those of a GAN) all steps count from the first one of the present kind on, and what
         is worth it for one of them is for all: a program that is compiled by halves gains little.
         """
-        if not self.expenses.are_allowed(self.work):
+        if not self.expenses.are_allowed(self.work) or self.expenses.are_awaited(self.work):
             return False
         if self._least is not None:
             return self.work >= self._least

@@ -34,6 +34,7 @@ class Expenses:
         self.rests = 0
         self._allowed = FIRST
         self._until = 0.0  # the work at which the present rest ends
+        self._built = 0.0  # the work by which what is being built beside the program should be there
 
     def allow(self, cost: float) -> None:
         """Steps begin to be noted which may spend so much."""
@@ -47,6 +48,16 @@ class Expenses:
     def noted(self, work: float) -> None:
         """A step was noted, which takes so much in eager mode."""
         self.spent = max(0.0, self.spent - SHARE * work)
+
+    def await_building(self, work: float, cost: float) -> None:
+        """Something is being built beside the program, which takes about so long. Meanwhile steps are eager: numpy
+        takes several times as long for noted ones."""
+        if self.are_bounded:
+            self._built = max(self._built, work) + cost
+
+    def are_awaited(self, work: float) -> bool:
+        """True for a program, which has done so much work, whose next step is to be eager until something is built."""
+        return work < self._built
 
     def are_allowed(self, work: float) -> bool:
         """False while the program, which has done so much work, is to be eager because of what it has spent."""

@@ -2,11 +2,12 @@
 
 A program's segments are done by numpy first. Building the C of one takes from a tenth of a second to several seconds,
 so it begins once numpy has done the segment so often that a program would have saved a part of that. A copy of this
-process builds beside it meanwhile, and the program is taken after as many runs again, but not before numpy has taken
-half as long as the building: to wait is the one way to spend this time in which nothing is computed. All of this
-follows from counts, none from a clock, so that two runs of a program with the same cache give the same bits: where the
-copy is not ready by then it is waited for, and where there can be no copy, or it has failed, the program is built then
-and there.
+process builds beside it, and the program's steps are eager for as long as that should take (`Expenses`). Where nothing
+bounds what is spent, or nothing can be built beside it, the program is taken after as many runs again, but not before
+numpy has taken half as long as the building: to wait is the one way to spend this time in which nothing is computed.
+All of this follows from counts, none from a clock, so that two runs of a program with the same cache give the same
+bits: where the copy is not ready by then it is waited for, and where there can be no copy, or it has failed, the
+program is built then and there.
 
 What the cache holds already is taken at the second occurrence. A place in the program whose segments come in ever new
 forms gets no further programs while those that it has got are not worth their building, unless numpy has taken as long
@@ -126,6 +127,9 @@ class Tiers:
         if candidate.key is not None:
             self._waiting.append(self._building.setdefault(candidate.key, candidate))
             self._begin_waiting()
+            if self.budget.expenses.are_bounded and self._can_build_beside():
+                self.budget.expenses.await_building(self.budget.work, candidate.cost)
+                candidate.taken = candidate.occurrences + 1
 
     def _begin_waiting(self) -> None:
         """Build beside the program as long as there are processors for it."""
@@ -134,12 +138,15 @@ class Tiers:
         running = sum(each.copy is not None and not each.copy.has_ended() for each in self._building.values())
         while self._waiting and running < usable_cpus() - 1:
             candidate = self._waiting.pop(0)
-            if candidate.copy is None and can_be_forked() and threads_are_absent():
+            if candidate.copy is None and self._can_build_beside():
                 if self._copies == 1:
                     load_stages()  # once, where each further copy would
                 self._copies += 1
                 candidate.copy = forked(_building(self.programs, candidate.graph))
             running += candidate.copy is not None
+
+    def _can_build_beside(self) -> bool:
+        return usable_cpus() > 1 and can_be_forked() and threads_are_absent()
 
     @property
     def text(self) -> str:

@@ -186,6 +186,11 @@ class Subprograms:
                     self._twins.add(owner, part, call)
             return self._parts.get(id(owner))
 
+    def know(self, owner: Any) -> None:
+        """`owner` has been called before, in eager mode: it is a part from the next call on."""
+        if id(owner) not in self._parts:
+            self._count(owner)
+
     def _times(self, owner: Any) -> int:
         """How often `owner`, which is no part, was called."""
         seen, times = self._seen.get(id(owner), (None, 0))
