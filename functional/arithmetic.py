@@ -27,6 +27,7 @@ from ..ops.types import (
     int64,
     number_dtype,
 )
+from ..tape.selected import declare_write_to_picked
 from ..tensors.calling.kernels import require_floating
 from ..tensors.composite import composite, relabel
 from ..tensors.data import fitting
@@ -258,6 +259,7 @@ def float_power_(self: Tensor, exponent: Tensor | Number) -> Tensor:
             f"the base given to float_power_ has dtype {self.dtype.title} but the operation's result requires dtype "
             f"{of.title}. Convert it first, or write float_power()."
         )
+    declare_write_to_picked(self.buffer)
     refuse_overlap(self, (exponent,))
     return store(self, float_power(self, exponent), (exponent,))
 
@@ -396,5 +398,6 @@ def xlogy_(self: Tensor, other: Tensor | Number) -> Tensor:
     >>> tg.tensor([0., 2.]).xlogy_(1.0)
     tensor([0., 0.])
     """
+    declare_write_to_picked(self.buffer)
     refuse_overlap(self, (other,))
     return store(self, xlogy(copy(self) if self.requires_grad else self, other), (other,))

@@ -113,9 +113,10 @@ def _steps(position: tuple[Any, ...], extents: Sequence[int], shape: tuple[int, 
 
 
 def declare_write_to_picked(buffer: Buffer) -> None:
-    """Say that `buffer` is written to, before anything else is done for the write."""
+    """Say that `buffer` is written to, before anything else is done for the write: it is asked of views whether the
+    write is refused."""
     if watcher() is not None and _picked:
-        for taken, otherwise in _picked.get(buffer.whole, ()):
+        for taken, otherwise in _picked.get(_behind(buffer.whole)[-1], ()):
             if (memory := taken()) is not None:
                 otherwise()
                 _become_views(memory)

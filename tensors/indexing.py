@@ -24,7 +24,7 @@ from ..ops.places.overlaps import refuse_overlap
 from ..ops.pointwise import cast, converted
 from ..ops.sources import full, iota
 from ..ops.types import FLOATING, bool_, broadcast_shapes, int32, int64, uint8
-from ..tape.selected import note_picked
+from ..tape.selected import declare_write_to_picked, note_picked
 from ..tracing.watch import watcher
 from .arguments import mask_of_bytes
 from .calling.assigned import are_truths, as_assigned, check_filled_in, is_filled_in
@@ -40,7 +40,7 @@ from .tensor import Tensor
 from .written.at_once import write_at_once
 from .written.followed import write_followed
 from .written.repeated import added_once, each_once, filled_once, put_once, warn_of_repeated
-from .written.shared import copy_to, reads_own, show_own
+from .written.shared import copy_to, reads_own
 from .written.values import as_put, check_put, common_shape, source_of, without_leading_ones
 
 # --------------------------------------------------------------------------------------------------- reading indices
@@ -282,7 +282,7 @@ def setitem(x: Any, key: Any, value: Any) -> None:
     if write_at_once(x, key, value) or write_followed(x, key, value):
         return
     value = value if isinstance(value, Tensor) else as_assigned(value, x.dtype)
-    show_own(x, value)
+    declare_write_to_picked(x.buffer)
     if type(key) is bool:
         if key:
             copy_to(_region(x, _plan(x, None)), value)
@@ -392,6 +392,6 @@ def write_picked(x: Any, plan: Plan, value: Any, accumulate: bool, title: str = 
 
 def index_put_(x: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
     """``x[indices] = values``, or ``+=`` that counts repeated indices with `accumulate`; returns `x`."""
-    show_own(x, values)
+    declare_write_to_picked(x.buffer)
     _put(x, _plan(x, picking_items(indices)), values, accumulate)
     return x

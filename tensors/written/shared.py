@@ -7,8 +7,6 @@ from typing import Any
 
 from ...ops import movement
 from ...ops.places.overlaps import refuse_overlap
-from ...tape.selected import declare_write_to_picked, is_picked
-from ...tracing.watch import watcher
 from ..in_place import copy_into
 from ..tensor import Tensor
 from .values import common_shape, without_leading_ones
@@ -37,13 +35,6 @@ def refuse_shape(value: Any, shape: tuple[int, ...]) -> None:
             f"({len(shape)}) must be greater or equal to the number of dimensions in the tensor ({len(sizes)})"
         )
     movement.broadcast(movement.reshape(value, tuple(sizes)), shape)
-
-
-def show_own(x: Any, value: Any) -> None:
-    """Let a `value` that a recording has picked of the memory of `x`, to which it is about to be written, be the view
-    of it that it is in eager mode."""
-    if watcher() is not None and isinstance(value, Tensor) and is_picked(value.buffer):
-        declare_write_to_picked(x.buffer)
 
 
 def reads_own(x: Any, plan: Any, value: Any) -> list[Any]:
