@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import dropwhile
 from typing import Any
 
 from ...ops import movement
 from ...ops.places.overlaps import refuse_overlap
+from ...tape.selected import declare_write_to_picked
 from ..in_place import copy_into
 from ..tensor import Tensor
 from .values import common_shape, without_leading_ones
@@ -24,6 +26,13 @@ def copy_to(region: Any, value: Any) -> None:
         if common_shape(value.ndarray.shape, shape) == shape:
             refuse_overlap(region, (value if value.ndarray.shape == shape else movement.reshape(value, shape),))
     copy_into(region, value)
+
+
+def refuse_shared(target: Any, operands: Iterable[Any]) -> None:
+    """`refuse_overlap` for a write to `target`, which this declares: what a recording has picked counts as the view
+    that it is in eager mode."""
+    declare_write_to_picked(target.buffer)
+    refuse_overlap(target, operands)
 
 
 def refuse_shape(value: Any, shape: tuple[int, ...]) -> None:
