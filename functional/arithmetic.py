@@ -12,7 +12,6 @@ from ..ops.elementwise import special
 from ..ops.identity import copy
 from ..ops.layouts.formats import in_order
 from ..ops.layouts.orders import common_order
-from ..ops.places.overlaps import refuse_overlap
 from ..ops.pointwise import cast, common_dtype, converted
 from ..ops.types import (
     FLOATING,
@@ -33,6 +32,7 @@ from ..tensors.data import fitting
 from ..tensors.in_place import store
 from ..tensors.short_floats import rounded_once
 from ..tensors.tensor import Tensor
+from ..tensors.written.shared import refuse_shared
 
 if TYPE_CHECKING:
     from ..tensors.calling.annotations import Number
@@ -258,7 +258,7 @@ def float_power_(self: Tensor, exponent: Tensor | Number) -> Tensor:
             f"the base given to float_power_ has dtype {self.dtype.title} but the operation's result requires dtype "
             f"{of.title}. Convert it first, or write float_power()."
         )
-    refuse_overlap(self, (exponent,))
+    refuse_shared(self, (exponent,))
     return store(self, float_power(self, exponent), (exponent,))
 
 
@@ -396,5 +396,5 @@ def xlogy_(self: Tensor, other: Tensor | Number) -> Tensor:
     >>> tg.tensor([0., 2.]).xlogy_(1.0)
     tensor([0., 0.])
     """
-    refuse_overlap(self, (other,))
+    refuse_shared(self, (other,))
     return store(self, xlogy(copy(self) if self.requires_grad else self, other), (other,))

@@ -18,6 +18,7 @@ from ..ops.pointwise import common_dtype
 from ..ops.types import NUMBERS, bool_, real_of
 from ..tape.first_shapes import require_followed
 from ..tape.grad_mode import is_grad_enabled
+from ..tape.selected import declare_write_to_picked
 from ..tensors.arguments import Shape
 from ..tensors.calling.operators import through_class
 from ..tensors.drawing.integers import randint, random
@@ -50,6 +51,7 @@ def in_place(function: Callable[..., Any]) -> Callable[..., Any]:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         if subclasses.exist and (found := overloaded((self, *args, *kwargs.values()))):
             return ask(method, f"tracegrad.Tensor.{name}_", found, (self, *args), kwargs)
+        declare_write_to_picked(self.buffer)
         whole = self.buffer.whole
         for other in (*args, *kwargs.values()) if kwargs else args:
             if isinstance(other, Array) and other.buffer.whole is whole and not is_late:
@@ -140,6 +142,7 @@ def in_place_operator(function: Callable[..., Any], name: str) -> Callable[..., 
         if subclasses.exist and (found := overloaded((self, other))):
             known_as = KNOWN_AS.get(name, name)
             return ask(getattr(Tensor, known_as), f"tracegrad.Tensor.{known_as}", found, (self, other), {})
+        declare_write_to_picked(self.buffer)
         if isinstance(other, Array) and other.buffer.whole is self.buffer.whole:
             refuse_overlap(self, (other,))
         out = _computed(function, self, other)
@@ -159,6 +162,7 @@ def copy_(self: Tensor, src: Tensor | Number, non_blocking: bool = False) -> Ten
     >>> tg.zeros(2).copy_(tg.tensor([1, 2]))
     tensor([1., 2.])
     """
+    declare_write_to_picked(self.buffer)
     if isinstance(src, Array) and src.buffer.whole is self.buffer.whole:
         refuse_overlap(self, (src,))
     return copy_into(self, src)

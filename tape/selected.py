@@ -18,7 +18,7 @@ import numpy as np
 
 from ..ops.array import Array, Buffer
 from ..ops.core import REGISTRY, Step
-from ..tracing.watch import forbid, watcher
+from ..tracing.watch import forbid, local
 from .grad_mode import switches
 
 
@@ -113,9 +113,10 @@ def _steps(position: tuple[Any, ...], extents: Sequence[int], shape: tuple[int, 
 
 
 def declare_write_to_picked(buffer: Buffer) -> None:
-    """Say that `buffer` is written to, before anything else is done for the write."""
-    if watcher() is not None and _picked:
-        for taken, otherwise in _picked.get(buffer.whole, ()):
+    """Say that `buffer` is written to, before anything else is done for the write: it is asked of views whether the
+    write is refused."""
+    if local.watcher is not None and _picked:
+        for taken, otherwise in _picked.get(_behind(buffer.whole)[-1], ()):
             if (memory := taken()) is not None:
                 otherwise()
                 _become_views(memory)

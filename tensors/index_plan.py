@@ -142,3 +142,15 @@ def picking_items(indices: Iterable[Any]) -> tuple[Any, ...]:
 
 
 _POSITIONS = (Type(int64, ()), Type(int32, ()))
+
+
+def joined_by_numpy(picks: Iterable[tuple[Any, int, int]]) -> Any:
+    """One index for several axes taken as one, before it is broadcast; None where a position is not there. `picks` are
+    index tensors, the extents that they pick from, and the axes."""
+    joined: Any = 0
+    for index, extent, _ in picks:
+        positions = index.ndarray
+        if positions.size and not -extent <= positions.min() <= positions.max() < extent:
+            return None
+        joined = joined * extent + np.where(positions < 0, positions + extent, positions)
+    return joined

@@ -24,7 +24,7 @@ from ..ops.places.overlaps import refuse_overlap
 from ..ops.pointwise import cast, converted
 from ..ops.sources import full, iota
 from ..ops.types import FLOATING, bool_, broadcast_shapes, int32, int64, uint8
-from ..tape.selected import note_picked
+from ..tape.selected import declare_write_to_picked, note_picked
 from ..tracing.watch import watcher
 from .arguments import mask_of_bytes
 from .calling.assigned import are_truths, as_assigned, check_filled_in, is_filled_in
@@ -33,7 +33,7 @@ from .composite import relabel
 from .creation import tensor
 from .data import fitting
 from .in_place import assign
-from .index_plan import Picking, Plan, picking_items
+from .index_plan import Picking, Plan, joined_by_numpy, picking_items
 from .overriding import ask, overloaded, subclasses
 from .rows import OF_REGIONS, READ_AT_ONCE, basic_view, row, shown
 from .tensor import Tensor
@@ -74,6 +74,12 @@ def _to_pick(number: Any) -> Any:
     return whole(number)
 
 
+def _to_select(number: Any) -> int:
+    """Reads a number of a plan in which index tensors without dimensions select in a recording, too, which reads
+    them."""
+    return operator.index(number)
+
+
 def _is_several(key: Any) -> bool:
     """True for one index for each axis: a tuple, or (PyTorch's older form) a list in which something is no number."""
     if isinstance(key, list) and len(key) < 32:
@@ -91,7 +97,7 @@ def _as_item(item: Any, index: Callable[[Any], Any]) -> Any:
     if isinstance(item, str):
         raise TypeError("new(): invalid data type 'str': an index is made of numbers, slices, None and tensors of them")
     if isinstance(item, Tensor):
-        return _index_tensor(item)
+        return _index_tensor(item, index is _to_select)
     if isinstance(item, np.ndarray) and not item.ndim and item.dtype.kind in "iu":
         return int(item)
     if isinstance(item, (list, tuple, range, np.ndarray)):
@@ -108,13 +114,13 @@ def _as_item(item: Any, index: Callable[[Any], Any]) -> Any:
         ) from None
 
 
-def _index_tensor(index: Tensor) -> Any:
+def _index_tensor(index: Tensor, selects: bool = False) -> Any:
     if index.dtype is uint8:  # a mask, not positions
         return mask_of_bytes(index, f"indexing with dtype {uint8} is now deprecated, please use {bool_} instead.")
     is_number = not index.ndarray.ndim and index.dtype is not bool_ and index.dtype.category < FLOATING
     if not is_number and index.dtype not in (int64, int32, bool_):
         raise IndexError(f"tensors used as indices must be long, int, byte or bool tensors, got {index.dtype!r}")
-    if is_number and watcher() is None:
+    if is_number and (selects or watcher() is None):
         return int(eager().read(index.detach(), "indexing with a tensor"))
     return index if index.dtype in (int64, bool_) else cast(index, int64)
 
@@ -227,24 +233,13 @@ def _joined(picks: list[tuple[Any, int, int]]) -> Any:
         raise IndexError(
             f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}"
         ) from None
-    joined: Any = None if switch.stack or watcher() is not None else _joined_by_numpy(picks)
+    joined: Any = None if switch.stack or watcher() is not None else joined_by_numpy(picks)
     if joined is not None:
         return eager().literal(np.broadcast_to(joined, shape).copy())
     joined = 0
     for index, extent, axis in picks:
         joined = joined * extent + _taken(iota((extent,), 0, int64), index, axis)
     return joined if joined.ndarray.shape == shape else movement.broadcast(joined, shape)
-
-
-def _joined_by_numpy(picks: list[tuple[Any, int, int]]) -> Any:
-    """`_joined` before it is broadcast; None where a position is not there."""
-    joined: Any = 0
-    for index, extent, _ in picks:
-        positions = index.ndarray
-        if positions.size and not -extent <= positions.min() <= positions.max() < extent:
-            return None
-        joined = joined * extent + np.where(positions < 0, positions + extent, positions)
-    return joined
 
 
 def getitem(x: Any, key: Any) -> Any:
@@ -287,6 +282,7 @@ def setitem(x: Any, key: Any, value: Any) -> None:
     if write_at_once(x, key, value) or write_followed(x, key, value):
         return
     value = value if isinstance(value, Tensor) else as_assigned(value, x.dtype)
+    declare_write_to_picked(x.buffer)
     if type(key) is bool:
         if key:
             copy_to(_region(x, _plan(x, None)), value)
@@ -305,6 +301,8 @@ def setitem(x: Any, key: Any, value: Any) -> None:
     if _varies(key) and _write_anywhere(x, key, value):
         return
     plan = _plan(x, key)
+    if plan.selected and reads_own(x, plan, value):
+        plan = _plan(x, key, _to_select)  # whether that is refused depends on the place
     if not plan.picks:
         copy_to(_region(x, plan), value)
     else:
@@ -394,5 +392,6 @@ def write_picked(x: Any, plan: Plan, value: Any, accumulate: bool, title: str = 
 
 def index_put_(x: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
     """``x[indices] = values``, or ``+=`` that counts repeated indices with `accumulate`; returns `x`."""
+    declare_write_to_picked(x.buffer)
     _put(x, _plan(x, picking_items(indices)), values, accumulate)
     return x

@@ -10,6 +10,7 @@ from ...ops.array import Array, repeated_axes
 from ...ops.places.overlaps import refuse_overlap
 from ...ops.types import uint8
 from ...tape.grad_mode import no_grad
+from ...tape.selected import declare_write_to_picked
 from ...tape.tangents import levels
 from ...tracing.user_warning import warn_user
 
@@ -186,6 +187,7 @@ def _refuse_overlap(places: Sequence[Any], arguments: Sequence[Any], meanwhile: 
     lists = (x if isinstance(x, (tuple, list)) else (x,) for x in arguments)
     given = [x for several in lists for x in several if isinstance(x, Array)]
     for place in places:
+        declare_write_to_picked(place.buffer)
         if repeated_axes(place.ndarray):
             raise RuntimeError(_REPEATED)
         for i, x in enumerate(given):

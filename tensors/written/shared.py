@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import dropwhile
 from typing import Any
 
 from ...ops import movement
 from ...ops.places.overlaps import refuse_overlap
+from ...tape.selected import declare_write_to_picked
 from ..in_place import copy_into
 from ..tensor import Tensor
 from .values import common_shape, without_leading_ones
@@ -26,6 +28,13 @@ def copy_to(region: Any, value: Any) -> None:
     copy_into(region, value)
 
 
+def refuse_shared(target: Any, operands: Iterable[Any]) -> None:
+    """`refuse_overlap` for a write to `target`, which this declares: what a recording has picked counts as the view
+    that it is in eager mode."""
+    declare_write_to_picked(target.buffer)
+    refuse_overlap(target, operands)
+
+
 def refuse_shape(value: Any, shape: tuple[int, ...]) -> None:
     """RuntimeError, in PyTorch's words: it expands what is left of `value` without axes of extent 1 in front."""
     sizes = list(dropwhile(lambda extent: extent == 1, value.ndarray.shape))
@@ -38,5 +47,7 @@ def refuse_shape(value: Any, shape: tuple[int, ...]) -> None:
 
 
 def reads_own(x: Any, plan: Any, value: Any) -> list[Any]:
-    """What shows memory of `x` of `value` and of the indices of a plan by which it is written to picked places."""
-    return [each for each in (value, *(index for _, index in plan.picks)) if getattr(each, "buffer", None) is x.buffer]
+    """What shows memory of `x` of `value` and of the indices of a plan by which it is written to picked places. Those
+    without dimensions are numbers, which are read before."""
+    indices = [index for _, index in plan.picks if index.ndarray.ndim]
+    return [each for each in (value, *indices) if getattr(each, "buffer", None) is x.buffer]
