@@ -253,6 +253,9 @@ class Recorder(Evaluator):
         """The node that holds what `operand` holds now."""
         if not isinstance(operand, Array):
             return self.builder.constant(operand, dtype_of(operand))
+        regions = self._regions.get(id(operand.buffer.whole), ())
+        if len(regions) == 1 and regions[0].array is None and regions[0].prefix == operand.steps:
+            return regions[0].node  # most: made by an operation before
         region, steps = self._region(operand), operand.steps
         return region.node if steps == region.prefix else self._view(region, steps[len(region.prefix) :])
 

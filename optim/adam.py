@@ -10,11 +10,10 @@ from ..ops.elementary import sqrt
 from ..tensors.tensor import Tensor
 from ..tracing.watch import Entries
 from .in_numpy import adam, in_numpy
-from .moments import check_moment
 from .numbers import reciprocal_root
 from .optimizer import Optimizer, ParamsT
 from .options import Options, check_at_least_zero, check_betas, check_fused, check_kinds_of_betas
-from .state import counted, state_tensor, store
+from .state import check_moment, counted, state_tensor, store
 
 
 class Adam(Optimizer):

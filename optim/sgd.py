@@ -9,11 +9,10 @@ from ..ops.identity import copy
 from ..tensors.tensor import Tensor
 from ..tracing.watch import Entries, declare_read, declare_transient
 from .in_numpy import in_numpy, sgd
-from .moments import check_moment
 from .optimizer import Optimizer, ParamsT
 from .options import Options, check_at_least_zero, check_fused
 from .sparse_rows import Rows
-from .state import state_tensor, store
+from .state import check_moment, state_tensor, store
 
 
 class SGD(Optimizer):
