@@ -219,9 +219,11 @@ class recorded(enable_grad):
     """`enable_grad` for what the library differentiates itself: in inference mode, too."""
 
     def __enter__(self) -> None:
-        before = switches.enabled
-        super().__enter__()
-        self._entrance, self._recorded, switches.enabled = entrance(), before, True
+        self._entrance = entrance()
+        self.prev, self._outer, self._recorded = switches.grad, switches.change, switches.enabled
+        self._change = next(_changes)
+        _set(True, switches.inference, self._change)
+        switches.enabled = True
 
     def __exit__(self, *exc_info: object) -> None:
         super().__exit__()
@@ -285,7 +287,9 @@ class inference_mode(_Decorator):
 
     mode: bool
     _before: tuple[bool, bool, int] | None  # what there was at the entrance, while it is to be put back
-    _thread = -1
+    _thread = -1  # that has entered it
+    _change = -1  # as of `_GradMode`
+    _entrance: Entrance
 
     @overload
     def __new__(cls: type[M], mode: bool = True) -> M: ...
@@ -300,22 +304,31 @@ class inference_mode(_Decorator):
         self.mode = mode
 
     def __enter__(self) -> None:
-        now = switches.grad, switches.inference, switches.change
-        before = getattr(self, "_before", None)
-        self._thread, self._before = threading.get_ident(), now
+        self._begin(entrance())
+
+    def _begin(self, at: Entrance) -> None:
+        self._entrance, before = at, getattr(self, "_before", None)
+        self._before, self._thread = (switches.grad, switches.inference, switches.change), threading.get_ident()
+        self._change = next(_changes)
         if before is None:
-            _set(not self.mode, self.mode)
+            _set(not self.mode, self.mode, self._change)
         else:  # the former entrance is over, which comes last in PyTorch
-            _set(*before)
+            _set(before[0], before[1], self._change)
 
     def __exit__(self, *exc_info: object) -> None:
         if self._before is not None:
-            _set(*self._before)
+            self._put_back(self._before)
             self._before = None
 
+    def _put_back(self, before: tuple[bool, bool, int]) -> None:
+        _set(*before)
+
     def __del__(self, is_ending: Callable[[], bool] = sys.is_finalizing) -> None:
-        if not is_ending() and self._thread == threading.get_ident() and self._before is not None:
-            _set(*self._before)  # as in PyTorch, where what keeps the mode is a member
+        """What a call has entered ends here, as in PyTorch; a block that an interrupt has ended, as in `_GradMode`."""
+        if is_ending() or self._thread != threading.get_ident() or self._before is None:
+            return
+        if self._change == switches.change or not self._entrance.is_with:
+            self._put_back(self._before)
 
     def clone(self) -> Any:
         """Another one of the same mode.
@@ -334,22 +347,17 @@ class within_transform(inference_mode):
 
     _outside = False
 
-    def __init__(self) -> None:
-        super().__init__(False)
+    def __init__(self, mode: bool = False) -> None:
+        super().__init__(mode)
 
     def __enter__(self) -> None:
         self._outside = switches.saves_inference
-        super().__enter__()
+        self._begin(entrance())
         switches.saves_inference = True
 
-    def __exit__(self, *exc_info: object) -> None:
+    def _put_back(self, before: tuple[bool, bool, int]) -> None:
         switches.saves_inference = self._outside
-        super().__exit__()
-
-    def __del__(self, is_ending: Callable[[], bool] = sys.is_finalizing) -> None:
-        if self._thread == threading.get_ident() and self._before is not None:
-            switches.saves_inference = self._outside
-        super().__del__(is_ending)
+        super()._put_back(before)
 
 
 class set_multithreading_enabled(_Decorator):
