@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from ..tape.grad_mode import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
+from ..tape.grad_mode import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    no_grad,
+    set_grad_enabled,
+    set_multithreading_enabled,
+)
 from ..tape.reverse import backward as _backward
 from ..tape.reverse import grad as _grad
 from ..tensors.operands import overridable
@@ -33,6 +40,7 @@ __all__ = [
     "profiler",
     "set_detect_anomaly",
     "set_grad_enabled",
+    "set_multithreading_enabled",
     "variable",
 ]
 

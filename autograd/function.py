@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ..ops.core import current
 from ..ops.types import FLOATING
-from ..tape.grad_mode import is_grad_enabled, no_grad
+from ..tape.grad_mode import is_grad_enabled, is_recording, no_grad
 from ..tape.nodes import Node
 from ..tape.tangents import alias_of
 from ..tensors.overriding import overrides
@@ -102,6 +102,8 @@ class Function:
     tensor([2., 2.], grad_fn=<DoubleBackward>)
     """
 
+    _is_recorded = staticmethod(is_grad_enabled)  # in inference mode, too, unlike operations: as in PyTorch
+
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
         """The result for ``(ctx, *inputs)``, computed without being recorded."""
@@ -164,7 +166,7 @@ class Function:
             if mapped is not None:
                 cls.setup_context(ctx, args, returned)
         _count_writes(ctx.dirty)
-        if not (is_grad_enabled() and any(needs)):
+        if not (cls._is_recorded() and any(needs)):
             return returned, ctx
         node = FunctionNode(cls, ctx, args)
         outputs = returned if isinstance(returned, tuple) else (returned,)
@@ -189,6 +191,7 @@ class Operation(Function):
     """A Function of the library's own: its tangents follow from `backward`."""
 
     jvp: Any = None
+    _is_recorded = staticmethod(is_recording)
 
 
 class VmapInfo(NamedTuple):
@@ -307,7 +310,7 @@ def without_derivative(operator: str) -> Callable[[Any], Any]:
         def wrapped(ctx: Any, *cotangents: Any) -> Any:
             with no_grad():
                 returned = backward(ctx, *cotangents)
-            if not is_grad_enabled():
+            if not is_recording():
                 return returned
             of = (*cotangents, *ctx.saved_tensors)
             edges = tuple(x.gradient_edge() for x in of if isinstance(x, Tensor) and x.requires_grad)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 from ..ops.callers.entrances import entrance
@@ -287,8 +286,3 @@ def register_multi_grad_hook(
         return lambda gradient: arrivals.take(place, gradient)
 
     return _Handles([tensor.register_hook(at(place)) for place, tensor in enumerate(tensors)])
-
-
-def set_multithreading_enabled(mode: bool) -> nullcontext[None]:
-    """Nothing but the context: a backward pass walks in the thread that starts it."""
-    return nullcontext()

@@ -20,7 +20,7 @@ from ..ops.core import interpreted
 from ..ops.pointwise import cast
 from ..ops.vjp import unbroadcast
 from ..tape.fused import Watched
-from ..tape.grad_mode import is_grad_enabled
+from ..tape.grad_mode import is_recording
 from ..tape.nodes import NO_EDGE, SECOND_BACKWARD, Node
 from ..tape.saved import SavedTensor, saved
 from ..tensors.tensor import Tensor
@@ -88,7 +88,7 @@ class NumpyFunction:
         several = values if type(values) is tuple else (values,)
         laid = [_LAID[order](value) for order, value in zip(self.lies, several, strict=True)]
         results = tuple([interpreter.literal(value) for value in laid])
-        on = tuple(i for i, x in enumerate(operands) if x.requires_grad) if self.gradient and is_grad_enabled() else ()
+        on = tuple(i for i, x in enumerate(operands) if x.requires_grad) if self.gradient and is_recording() else ()
         if on:
             NumpyNode(self, operands, results, parameters, on)
         return results if type(values) is tuple else results[0]

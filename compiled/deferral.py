@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from ..ops.core import MAY_WAIT, current, switch
 from ..tape.anomaly import CHECKS_ALL
-from ..tape.grad_mode import is_grad_enabled
+from ..tape.grad_mode import is_recording
 from ..tape.reverse import backward
 from ..tensors.tensor import EAGER
 from ..tracing.tracebacks import boundary, fold
@@ -294,7 +294,7 @@ class _Block:
             budget.noted_step()
         elif module is not None:
             departures.called(module)
-            is_new = budget.called(module) and is_grad_enabled() and not budget.is_worth_compiling
+            is_new = budget.called(module) and is_recording() and not budget.is_worth_compiling
         is_unwanted = departures.is_hopeless or is_new or not budget.expenses.are_allowed(budget.work)
         return is_unwanted and self._rest(departures, is_pass)
 

@@ -21,7 +21,7 @@ from ..ops.identity import copy
 from ..ops.movement import broadcast, reshape
 from ..ops.pointwise import cast
 from ..ops.views import replay, write_through
-from ..tape.grad_mode import is_grad_enabled, no_grad
+from ..tape.grad_mode import is_recording, no_grad
 from ..tape.tape import Tape
 from ..tensors.tensor import make
 from ..tracing.refusals import Refusal, Refusing, unless_refused
@@ -115,7 +115,7 @@ class Batcher(Refusing, Evaluator):
         """
         held = [self.held(x) if isinstance(x, Array) else None for x in args]
         if function is None or not any(h is not None and h.batched for h in held):
-            if is_grad_enabled() and any(h is not None and h.tensor.requires_grad for h in held):
+            if is_recording() and any(h is not None and h.tensor.requires_grad for h in held):
                 self.refuse(CannotBatchError("the gradient of an autograd.Function", is_worth_saying=False))
             return None
         given = [x if h is None else h.tensor for x, h in zip(args, held, strict=True)]
@@ -169,7 +169,7 @@ class Batcher(Refusing, Evaluator):
         if region is None:
             self._write_outside(target, self.held(value))
             return
-        if region[1].tensor.requires_grad and not is_grad_enabled():
+        if region[1].tensor.requires_grad and not is_recording():
             self.refuse(CannotBatchError("a write without gradients to what has some", is_worth_saying=False))
         stored = self._within(_written, region[1], target.steps, self.held(value), target.type_)
         if not stored.batched:

@@ -10,7 +10,7 @@ from ..functional.joining import cat, stack
 from ..functional.trees import flatten_tree, unflatten_tree
 from ..ops.sources import zeros
 from ..tape import reverse
-from ..tape.grad_mode import enable_grad
+from ..tape.grad_mode import within_transform
 from ..tensors.creation import eye
 from ..tensors.tensor import Tensor
 from ..tracing.watch import watcher
@@ -82,7 +82,7 @@ def grad_and_value(func: Function, argnums: Argnums = 0, has_aux: bool = False) 
 
     @functools.wraps(func)
     def differentiated(*args: Any, **kwargs: Any) -> Any:
-        with enable_grad():
+        with within_transform():
             tracked = Tracked(_chosen(args, argnums), what)
             output, aux = _parted(func(*_with_chosen(args, argnums, tracked.tree), **kwargs), has_aux, what)
             _require_scalar(output, what)
@@ -128,7 +128,7 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
     (tensor([ 2., 60.]),)
     """
     what = "vjp(f, *primals)"
-    with enable_grad():
+    with within_transform():
         tracked = Tracked(primals, what)
         output, aux = _parted(func(*tracked.tree), has_aux, what)
     outputs, shape = flatten_tree(output)
@@ -141,7 +141,7 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
             raise RuntimeError(
                 "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function."
             )
-        with enable_grad():
+        with within_transform():
             found = tracked.nest(_gradients(outputs, tracked.leaves, given))
         beyond = any(ct.requires_grad for ct in given)
         return found if beyond else tracked.released(found)
@@ -164,7 +164,7 @@ def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, ha
     if not isinstance(primals, tuple):
         raise RuntimeError(f"{what}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals).")
     given, shape = flatten_tree(tangents)
-    with enable_grad():
+    with within_transform():
         tracked = Tracked(primals, what)
         if shape != tracked.shape:
             raise RuntimeError(
@@ -217,7 +217,7 @@ def _pushed(output: Any, leaves: list[Any], tangents: list[Any], strict: bool) -
 def _jacobian(func: Function, argnums: Argnums, has_aux: bool, what: str, chunk_size: int | None = None) -> Function:
     @functools.wraps(func)
     def differentiated(*args: Any, **kwargs: Any) -> Any:
-        with enable_grad():
+        with within_transform():
             tracked = Tracked(_chosen(args, argnums), what)
             _require_real(tracked.leaves, what, "inputs", "input")
             output, aux = _parted(func(*_with_chosen(args, argnums, tracked.tree), **kwargs), has_aux, what)

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..functional.trees import flatten_tree, unflatten_tree
 from ..ops.identity import copy
-from ..tape.grad_mode import is_grad_enabled
+from ..tape.grad_mode import is_recording
 from ..tape.nodes import AccumulateGrad, Node
 from ..tape.tangents import alias_of, levels
 from ..tensors.tensor import Tensor
@@ -14,6 +14,14 @@ from ..tensors.tensor import Tensor
 
 class OuterInput(Node):
     """Where a graph within a batched call ends that goes on outside of it."""
+
+
+def _leaf(x: Tensor) -> Tensor:
+    """The same memory as a leaf, and as a normal tensor, also where `x` is an inference tensor."""
+    leaf: Tensor = alias_of(x)
+    if leaf.buffer.version < 0:
+        leaf.buffer.version = 0  # of the alias alone
+    return leaf.requires_grad_()
 
 
 class Tracked:
@@ -24,7 +32,7 @@ class Tracked:
         for x in given:
             _require_tensor(x, what)
         self.is_outer = any(x.requires_grad for x in given)  # somebody differentiates by the given tensors as well
-        self.leaves = [copy(x) if x.requires_grad else alias_of(x).requires_grad_() for x in given]
+        self.leaves = [copy(x) if x.requires_grad else _leaf(x) for x in given]
         self.tree = unflatten_tree(self.shape, self.leaves)
 
     def nest(self, leaves: Any) -> Any:
@@ -39,7 +47,7 @@ class Tracked:
     def _released(self, x: Any) -> Any:
         if not isinstance(x, Tensor) or not x.requires_grad:
             return x
-        if is_grad_enabled() and (self.is_outer or self._reaches_beyond(x)):
+        if is_recording() and (self.is_outer or self._reaches_beyond(x)):
             return x
         alias = x.detach()
         if levels.open is not None and levels.open.has_tangent(x):

@@ -20,7 +20,7 @@ from ..ops.comparison import where
 from ..ops.core import Params, Primitive, current, interpreted
 from ..ops.pointwise import converted
 from ..ops.types import FLOATING, bool_
-from ..tape.grad_mode import is_grad_enabled
+from ..tape.grad_mode import is_recording
 from ..tape.nodes import AccumulateGrad, Edge, Node, PrimitiveNode
 from ..tensors.tensor import Tensor
 from ..tracing.refusals import Refusal, Refusing, unless_refused
@@ -52,7 +52,7 @@ class _Trial(Refusing):
 
     def _entering(self, operand: Any) -> Any:
         outside = isinstance(operand, Tensor) and id(operand.buffer) not in self._own
-        if not outside or not operand.requires_grad or not is_grad_enabled():
+        if not outside or not operand.requires_grad or not is_recording():
             return operand
         if id(operand) not in self._gated:
             self._gated[id(operand)] = operand, interpreted(self.outer, self._gate, operand)
@@ -180,7 +180,7 @@ def sources(result: Tensor, since: int, strict: bool = False) -> set[Edge]:
 
 def linked(result: Tensor, operands: Iterable[Tensor], since: int) -> Tensor:
     """`result`, whose gradient for operands that it does not depend on is zero instead of none."""
-    if not is_grad_enabled() or result.dtype.category < FLOATING:
+    if not is_recording() or result.dtype.category < FLOATING:
         return result
     reached = sources(result, since)
     for operand in operands:

@@ -17,7 +17,7 @@ from ..ops.places.overlaps import refuse_overlap
 from ..ops.pointwise import common_dtype
 from ..ops.types import NUMBERS, bool_, real_of
 from ..tape.first_shapes import require_followed
-from ..tape.grad_mode import is_grad_enabled
+from ..tape.grad_mode import is_recording
 from ..tape.selected import declare_write_to_picked
 from ..tensors.arguments import Shape
 from ..tensors.calling.operators import through_class
@@ -96,12 +96,12 @@ def _stored_in_any_size(self: Any, value: Any, others: Sequence[Any]) -> Any:
     """`store`; where `value` has another size, the tensor gets that first, in its memory if that is large enough."""
     if value.ndarray.shape == self.ndarray.shape:
         return store(self, value, others)
-    if is_grad_enabled() and self.requires_grad and self.is_leaf:
+    if is_recording() and self.requires_grad and self.is_leaf:
         raise RuntimeError(
             "a leaf Variable that requires grad is being used in an in-place operation. Use the form without _."
         )
     self.data = assign(self.detach().resize_(value.ndarray.shape), value.detach())
-    if is_grad_enabled() and value.requires_grad:
+    if is_recording() and value.requires_grad:
         self.rebase(value)
     return self
 
@@ -124,7 +124,7 @@ def view_in_place(function: Callable[..., Any], called: str = "") -> Callable[..
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         refuse_inference(self)
-        if self.requires_grad and is_grad_enabled():
+        if self.requires_grad and is_recording():
             require_followed(self)
         self.become(function(self, *args, **kwargs))
         return self

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..ops.sources import zeros
 from ..ops.types import Type
-from ..tape.grad_mode import is_grad_enabled
+from ..tape.grad_mode import is_recording
 from ..tape.hook_results import all_checked
 from ..tape.nodes import Edge, Node
 from ..tape.tangents import alias_of
@@ -121,7 +121,7 @@ _TITLE = "BackwardHookFunction"
 
 
 def _requiring(values: Gradients) -> list[int]:
-    if not is_grad_enabled():
+    if not is_recording():
         return []
     return [i for i, x in enumerate(values) if isinstance(x, Tensor) and x.requires_grad]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..functional.multihead_attention import additive_mask
-from ..tape.grad_mode import is_grad_enabled
+from ..tape.grad_mode import is_recording
 from ..tensors.tensor import Tensor
 from . import functional as F
 from .activation import GELU, ReLU
@@ -140,7 +140,7 @@ def has_fast_path(layer: TransformerEncoderLayer, src: Tensor) -> bool:
     )
     if not known:
         return False
-    return not (is_grad_enabled() and any(x.requires_grad for x in (src, *layer.parameters())))
+    return not (is_recording() and any(x.requires_grad for x in (src, *layer.parameters())))
 
 
 class TransformerDecoderLayer(_Layer):

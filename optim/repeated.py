@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..tape.grad_mode import is_grad_enabled
+from ..tape.grad_mode import is_recording
 from ..tensors.operands import PLAIN_TENSORS
 from ..tracing.watch import watcher
 from .in_numpy import form_of
@@ -20,7 +20,7 @@ def repeated(update: Update, optimizer: Any, options: Options) -> Update:
     are updated alike by these options, if the update is the library's own; what they hold is computed by its form in
     numpy then."""
     recording, form = watcher(), form_of(optimizer.update)
-    if recording is None or form is None or is_grad_enabled():
+    if recording is None or form is None or is_recording():
         return update
     recorder, group = recording.recorder, options.numbers_of_python()
 

@@ -11,7 +11,7 @@ from ..ops.array import eager
 from ..ops.memory import aligned_empty
 from ..ops.pointwise import cast
 from ..ops.types import float64, get_default_dtype
-from ..tape.grad_mode import is_grad_enabled
+from ..tape.grad_mode import is_recording
 from ..tensors.tensor import Tensor, make, unrecorded
 from ..tracing.entries import EntryRead
 from ..tracing.watch import Entries, WatchedList, as_number, changes, declare_read, watcher
@@ -124,7 +124,7 @@ def counted(step: Tensor) -> Any:
 
 def store(target: Tensor, value: Any) -> None:
     """Write to a parameter or to state; on the tape, where the step itself is differentiated."""
-    if is_grad_enabled():
+    if is_recording():
         target.copy_(value)
     else:
         eager().write(target, value if value.dtype is target.dtype else cast(value, target.dtype))

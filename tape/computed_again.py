@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .engine import Sweep
-from .grad_mode import enable_grad, switches
+from .grad_mode import recorded, switches
 from .nodes import Edge, Node
 from .tangents import alias_of
 
@@ -40,7 +40,7 @@ def derivative(
             arguments[place].attach(entry, 0)
         entries.append(entry)
     keep = switches.enabled
-    with enable_grad():
+    with recorded():
         values = chain(*arguments)
     sweep = Sweep(keep, keep, _no_leaves)
     sweep.captures = {Edge(entry): None for entry in entries if entry is not None}

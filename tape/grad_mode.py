@@ -14,13 +14,17 @@ from ..ops.callers.entrances import Entrance, entrance
 from ..tracing.user_warning import warn_at_user
 
 F = TypeVar("F", bound=Callable[..., Any])
-B = TypeVar("B", bound="_BareDecorator")
+B = TypeVar("B", bound="_BareGradMode")
+M = TypeVar("M", bound="inference_mode")
 
 
 class _Mode(threading.local):
-    enabled = True
+    enabled = True  # whether operations are recorded: grad mode, and no inference mode
+    grad = True
     inference = False
-    both = (True, False)  # of which there is one object for each combination
+    both = (True, False)  # these two, of which there is one object for each combination
+    saves_inference = False  # whether inference tensors may be saved for a backward pass
+    multithreading = True  # of backward passes; nothing asks
     change = 0  # a number of the last change, never given again in any thread
 
 
@@ -29,20 +33,29 @@ _changes = itertools.count(1)
 _PAIRS = {pair: pair for pair in [_Mode.both, (True, True), (False, False), (False, True)]}
 
 
-def _set(enabled: bool, inference: bool, change: int | None = None) -> None:
+def _set(grad: bool, inference: bool, change: int | None = None) -> None:
     number = next(_changes) if change is None else change
-    switches.enabled, switches.inference, switches.change = enabled, inference, number
-    switches.both = _PAIRS[enabled, inference]
+    switches.grad, switches.inference, switches.change = grad, inference, number
+    switches.enabled = grad and not inference
+    switches.both = _PAIRS[grad, inference]
 
 
 def is_grad_enabled() -> bool:
-    """Whether operations on tensors that require gradients are recorded in this thread now.
+    """Whether grad mode is on in this thread: then operations on tensors that require gradients are recorded.
+
+    In ``inference_mode()`` they are not, also where ``enable_grad()`` has switched grad mode on.
 
     >>> import tracegrad as tg
     >>> with tg.no_grad():
     ...     tg.is_grad_enabled()
     False
     """
+    return switches.grad
+
+
+def is_recording() -> bool:
+    """Whether operations on tensors that require gradients are recorded in this thread now: in grad mode, unless in
+    inference mode."""
     return switches.enabled
 
 
@@ -57,48 +70,19 @@ def is_inference_mode_enabled() -> bool:
     return switches.inference
 
 
-class _GradMode:
-    """Sets the mode inside a ``with`` block or for the length of a decorated call.
+def _require_bool(mode: Any, argument: str) -> None:
+    if not isinstance(mode, bool):
+        raise TypeError(f"{argument} (position 1) must be bool, not {type(mode).__name__}")
 
-    An interrupt may come between the block and the first instruction of ``__exit__``. Then the object, which nobody
-    needs any more, puts the mode back when it goes, unless the mode has been set since, or it was entered by a call.
-    """
 
-    _target = True
-    _change = -1  # the number of the change that began the innermost block
-    _entrance: Entrance  # of that block
-    _latest: tuple[bool, bool] | None = None  # what the latest block has put back, for those that leave once more
-
-    def __init__(self) -> None:
-        self._before: list[tuple[bool, bool, int]] = []
+class _Decorator:
+    """What is in force inside a ``with`` block or for the length of a decorated call."""
 
     def __enter__(self) -> None:
-        self._entrance = entrance()
-        self._before.append((switches.enabled, switches.inference, switches.change))
-        self._change = next(_changes)
-        _set(self._target, self._inference(), self._change)
+        raise NotImplementedError
 
     def __exit__(self, *exc_info: object) -> None:
-        if not self._before:
-            _set(*self._once_more())
-            return
-        _set(*self._before[-1])
-        self._latest = self._before[-1][:2]
-        self._change = -1
-        self._before.pop()
-
-    def _once_more(self) -> tuple[bool, bool]:
-        """What is put back without a block: as in PyTorch what was there before the latest one."""
-        if self._latest is None:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute 'prev': it was not entered")
-        return self._latest
-
-    def __del__(self, is_ending: Callable[[], bool] = sys.is_finalizing) -> None:
-        if not is_ending() and self._change == switches.change and self._entrance.is_with:
-            _set(*self._before[0])
-
-    def _inference(self) -> bool:
-        return switches.inference
+        raise NotImplementedError
 
     def clone(self) -> Any:
         """Another one of its kind, in which a decorated function runs; classes with arguments of their own define it.
@@ -141,18 +125,53 @@ class _GradMode:
                 with self._fresh():
                     value = next(steps)
                 while True:
-                    sent = yield value
-                    with self._fresh():
-                        value = steps.send(sent)
+                    try:
+                        sent = yield value
+                    except GeneratorExit:
+                        with self._fresh():
+                            steps.close()
+                        raise
+                    except BaseException as error:
+                        with self._fresh():
+                            value = steps.throw(error)
+                    else:
+                        with self._fresh():
+                            value = steps.send(sent)
             except StopIteration as end:
                 return end.value
-            finally:
-                steps.close()
 
         return wrapped
 
 
-class _BareDecorator(_GradMode):
+class _GradMode(_Decorator):
+    """Sets grad mode alone; leaving puts back what grad mode was at the latest entrance, as ``prev`` says.
+
+    An interrupt may come between the block and the first instruction of ``__exit__``. Then the object, which nobody
+    needs any more, puts the mode back when it goes, unless the mode has been set since, or it was entered by a call.
+    """
+
+    prev: bool
+    _target = True
+    _change = -1  # the number of the change that began the innermost block
+    _outer: int | None = None  # that of the change before, while this has not been put back
+    _entrance: Entrance  # of that block
+
+    def __enter__(self) -> None:
+        self._entrance = entrance()
+        self.prev, self._outer = switches.grad, switches.change
+        self._change = next(_changes)
+        _set(self._target, switches.inference, self._change)
+
+    def __exit__(self, *exc_info: object) -> None:
+        _set(self.prev, switches.inference, self._outer)
+        self._change, self._outer = -1, None
+
+    def __del__(self, is_ending: Callable[[], bool] = sys.is_finalizing) -> None:
+        if not is_ending() and self._change == switches.change and self._entrance.is_with:
+            _set(self.prev, switches.inference, self._outer)
+
+
+class _BareGradMode(_GradMode):
     """Also usable without parentheses: ``@no_grad``."""
 
     @overload
@@ -163,13 +182,10 @@ class _BareDecorator(_GradMode):
 
     def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
         instance = super().__new__(cls)
-        if function is None:
-            return instance
-        instance.__init__()  # type: ignore[misc]
-        return instance(function)
+        return instance if function is None else instance(function)
 
 
-class no_grad(_BareDecorator):
+class no_grad(_BareGradMode):
     """Operations inside are not recorded: their results do not require gradients. A context manager and a decorator.
 
     It holds for this thread. Writes in place to leaves are allowed inside. Also as ``@no_grad`` without parentheses.
@@ -181,14 +197,13 @@ class no_grad(_BareDecorator):
     False
     """
 
-    _target = False
-
-    def _once_more(self) -> tuple[bool, bool]:
-        return self._latest or (False, switches.inference)
+    prev = _target = False
 
 
-class enable_grad(_BareDecorator):
+class enable_grad(_BareGradMode):
     """Operations inside are recorded, also within ``no_grad``, for this thread. A context manager and a decorator.
+
+    Not within ``inference_mode()``, where nothing is recorded.
 
     >>> import tracegrad as tg
     >>> w = tg.ones(2, requires_grad=True)
@@ -198,6 +213,21 @@ class enable_grad(_BareDecorator):
     """
 
     _target = True
+
+
+class recorded(enable_grad):
+    """`enable_grad` for what the library differentiates itself: in inference mode, too."""
+
+    def __enter__(self) -> None:
+        self._entrance = entrance()
+        self.prev, self._outer, self._recorded = switches.grad, switches.change, switches.enabled
+        self._change = next(_changes)
+        _set(True, switches.inference, self._change)
+        switches.enabled = True
+
+    def __exit__(self, *exc_info: object) -> None:
+        super().__exit__()
+        switches.enabled = self._recorded
 
 
 class set_grad_enabled(_GradMode):
@@ -212,37 +242,21 @@ class set_grad_enabled(_GradMode):
     """
 
     def __init__(self, mode: bool) -> None:
-        super().__init__()
-        self._target = bool(mode)
-        self._outer = switches.enabled, switches.inference, switches.change
-        _set(self._target, switches.inference)
-
-    @property
-    def mode(self) -> bool:
-        """Whether it switches recording on.
-
-        >>> import tracegrad as tg
-        >>> with tg.set_grad_enabled(False) as _, tg.enable_grad():
-        ...     tg.set_grad_enabled(True).mode
-        True
-        """
-        return self._target
+        _require_bool(mode, "set_grad_enabled(): argument 'enabled'")
+        self.prev, self.mode, self._outer = switches.grad, mode, switches.change
+        _set(mode, switches.inference)
 
     def __repr__(self) -> str:
         return f"{type(self).__module__}.{type(self).__qualname__}(mode={self.mode})"
 
     def __enter__(self) -> None:
         self._entrance = entrance()
-        self._before.append(self._outer)
         self._change = next(_changes)
-        _set(self._target, switches.inference, self._change)
+        _set(self.mode, switches.inference, self._change)
 
     def __call__(self, function: F) -> F:
-        _set(*self._outer)  # as a decorator it acts during calls only
+        _set(self.prev, switches.inference, self._outer)  # as a decorator it acts during calls only
         return super().__call__(function)
-
-    def _once_more(self) -> tuple[bool, bool]:
-        return self._outer[:2]
 
     def clone(self) -> Any:
         """Another one with the same mode, which it sets at once.
@@ -254,10 +268,10 @@ class set_grad_enabled(_GradMode):
         return type(self)(self.mode)
 
     def _fresh(self) -> _GradMode:
-        return enable_grad() if self._target else no_grad()  # which act from __enter__ on: an interrupt undoes them
+        return enable_grad() if self.mode else no_grad()  # which act from __enter__ on: an interrupt undoes them
 
 
-class inference_mode(_BareDecorator):
+class inference_mode(_Decorator):
     """``no_grad``, whose new tensors are no part of autograd afterwards either (`Tensor.is_inference`).
 
     To save one for a backward pass, to write to it in place or to let it require a gradient outside is a RuntimeError;
@@ -271,23 +285,50 @@ class inference_mode(_BareDecorator):
     (True, False)
     """
 
-    _target = False
+    mode: bool
+    _before: tuple[bool, bool, int] | None  # what there was at the entrance, while it is to be put back
+    _thread = -1  # that has entered it
+    _change = -1  # as of `_GradMode`
+    _entrance: Entrance
 
     @overload
-    def __new__(cls: type[B], mode: bool = True) -> B: ...
+    def __new__(cls: type[M], mode: bool = True) -> M: ...
 
     @overload
     def __new__(cls, mode: F) -> F: ...  # type: ignore[misc]
 
     def __new__(cls, mode: Any = True) -> Any:
-        return super().__new__(cls, mode) if callable(mode) else object.__new__(cls)
+        return super().__new__(cls) if isinstance(mode, bool) else cls()(mode)
 
     def __init__(self, mode: bool = True) -> None:
-        super().__init__()
-        self._target = not mode if isinstance(mode, bool) else False
+        self.mode = mode
 
-    def _inference(self) -> bool:
-        return not self._target
+    def __enter__(self) -> None:
+        self._begin(entrance())
+
+    def _begin(self, at: Entrance) -> None:
+        self._entrance, before = at, getattr(self, "_before", None)
+        self._before, self._thread = (switches.grad, switches.inference, switches.change), threading.get_ident()
+        self._change = next(_changes)
+        if before is None:
+            _set(not self.mode, self.mode, self._change)
+        else:  # the former entrance is over, which comes last in PyTorch
+            _set(before[0], before[1], self._change)
+
+    def __exit__(self, *exc_info: object) -> None:
+        if self._before is not None:
+            self._put_back(self._before)
+            self._before = None
+
+    def _put_back(self, before: tuple[bool, bool, int]) -> None:
+        _set(*before)
+
+    def __del__(self, is_ending: Callable[[], bool] = sys.is_finalizing) -> None:
+        """What a call has entered ends here, as in PyTorch; a block that an interrupt has ended, as in `_GradMode`."""
+        if is_ending() or self._thread != threading.get_ident() or self._before is None:
+            return
+        if self._change == switches.change or not self._entrance.is_with:
+            self._put_back(self._before)
 
     def clone(self) -> Any:
         """Another one of the same mode.
@@ -297,4 +338,54 @@ class inference_mode(_BareDecorator):
         ...     tg.is_inference_mode_enabled()
         False
         """
-        return type(self)(not self._target)
+        return type(self)(self.mode)
+
+
+class within_transform(inference_mode):
+    """What ``func``'s derivatives run functions in. Operations are recorded, also within ``no_grad`` and inference
+    mode, and inference tensors may be saved, because the function sees other tensors in PyTorch."""
+
+    _outside = False
+
+    def __init__(self, mode: bool = False) -> None:
+        super().__init__(mode)
+
+    def __enter__(self) -> None:
+        self._outside = switches.saves_inference
+        self._begin(entrance())
+        switches.saves_inference = True
+
+    def _put_back(self, before: tuple[bool, bool, int]) -> None:
+        switches.saves_inference = self._outside
+        super()._put_back(before)
+
+
+class set_multithreading_enabled(_Decorator):
+    """Whether a backward pass may use threads of its own. It never does: the mode is kept, and changes nothing.
+
+    A function, a context manager and a decorator.
+
+    >>> import tracegrad as tg
+    >>> with tg.autograd.set_multithreading_enabled(False) as _:
+    ...     tg.autograd.set_multithreading_enabled(True).prev
+    False
+    """
+
+    def __init__(self, mode: bool) -> None:
+        _require_bool(mode, "set_multithreading_enabled(): argument 'enabled'")
+        self.prev, self.mode, switches.multithreading = switches.multithreading, mode, mode
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exc_info: object) -> None:
+        switches.multithreading = self.prev
+
+    def clone(self) -> Any:
+        """Another one with the same mode, which it sets at once.
+
+        >>> import tracegrad as tg
+        >>> tg.autograd.set_multithreading_enabled(True).clone().mode
+        True
+        """
+        return type(self)(self.mode)

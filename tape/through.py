@@ -15,7 +15,7 @@ from ..ops.types import Type
 from ..ops.views import kind_of, replay, shown, write_through
 from ..ops.vjp import unbroadcast
 from ..tracing.watch import local
-from .grad_mode import enable_grad
+from .grad_mode import recorded
 from .moved import MovedNode
 from .tangents import levels
 
@@ -62,7 +62,7 @@ def _before_write(g: Any, wanted: Sequence[bool], steps: Sequence[Step], of: Typ
 
 def seen_again(view: Any, base: Any, make: Any) -> Any:
     """`view` taken again of what `base`, of which it is one, is now, with the history of that."""
-    with enable_grad():
+    with recorded():
         steps = view.steps_from_base()
         if not steps or not is_one_node(view):
             return replay(base, steps)

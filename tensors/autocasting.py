@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 from ..ops.core import current
 from ..ops.pointwise import cast
 from ..ops.types import DType, bfloat16, float16, float32, float64
-from ..tape.grad_mode import is_grad_enabled
+from ..tape.grad_mode import is_recording
 from .tensor import Tensor
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -147,7 +147,7 @@ def _kept(x: Any, dtype: DType) -> Any:
 
     What was written to the parameter since, what another interpreter made, and what has another grad mode is not taken.
     """
-    key = id(x), dtype, is_grad_enabled()
+    key = id(x), dtype, is_recording()
     found = state.casts.get(key)
     if found is not None:
         of, version, interpreter, out = found

@@ -148,7 +148,7 @@ class Exchange:
         >>> tg.tensor([1.0, 2.0]).numpy()
         array([1., 2.], dtype=float32)
         """
-        if not force and switches.enabled and self.requires_grad:
+        if not force and switches.grad and self.requires_grad:
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
         if bit := bit_of(self.ndarray, self.buffer):
             if force:
@@ -205,7 +205,7 @@ class Exchange:
         return complex(self._number("complex(tensor)"))
 
     def _warn_of_history(self) -> None:
-        if switches.enabled and self.requires_grad:
+        if switches.grad and self.requires_grad:
             warn_once(_CONVERTED_WITH_HISTORY)
 
     def __index__(self) -> int:

@@ -20,7 +20,7 @@ from ..ops.movement import broadcast
 from ..ops.pointwise import cast, converted
 from ..ops.types import NUMBERS, DType, Type, bool_, broadcast_shapes
 from ..ops.views import write_through
-from ..tape.grad_mode import is_grad_enabled, switches
+from ..tape.grad_mode import is_recording, switches
 from ..tape.nodes import PrimitiveNode
 from ..tape.selected import declare_write_to_picked
 from ..tape.tangents import levels
@@ -44,8 +44,8 @@ def assign(target: Any, value: Any, title: str = "", copies: bool = False) -> An
     value = _fitting(value, of)
     require_writable(target)
     refuse_inference(target)
-    tracked = is_grad_enabled() and (target.requires_grad or getattr(value, "requires_grad", False))
-    if is_grad_enabled():
+    tracked = is_recording() and (target.requires_grad or getattr(value, "requires_grad", False))
+    if is_recording():
         _refuse_leaves(target, tracked)
     base = target.base
     whole = None
@@ -132,7 +132,7 @@ def store(target: Any, value: Any, others: Sequence[Any] = ()) -> Any:
     What its derivative needs of the old target is copied first, unless one of the others shows the same memory: then
     the backward pass is an error, as in PyTorch (``y *= y``).
     """
-    tracked = is_grad_enabled() and value.requires_grad
+    tracked = is_recording() and value.requires_grad
     tangent = None if levels.open is None else levels.open.tangent_of(value)
     if not tracked and tangent is None:
         return assign(target, value)
@@ -171,7 +171,7 @@ def copy_into(target: Any, source: Any, title: str = "") -> Any:
     if isinstance(source, NUMBERS):
         return assign(target, current().constant(fitting(source, dtype), dtype), title or "FillBackward2")
     title = title or "CopyBackwards"
-    if not (is_grad_enabled() and source.requires_grad):
+    if not (is_recording() and source.requires_grad):
         return assign(target, converted(source, dtype), title)
     if is_one_node(target):
         return assign(target, converted(source, dtype), title, copies=True)

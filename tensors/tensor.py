@@ -19,7 +19,7 @@ from ..ops.types import BY_NUMPY, DType, dtype_of
 from ..ops.views import steps_between
 from ..tape.direct import DirectOps
 from ..tape.first_shapes import keep_first_shape
-from ..tape.grad_mode import is_grad_enabled, switches
+from ..tape.grad_mode import is_recording, switches
 from ..tape.nodes import AccumulateGrad, Node
 from ..tape.plain import PlainTape
 from ..tape.through import seen_again
@@ -284,7 +284,7 @@ class Tensor(Subclassing, Differentiable, Exchange, Array):
         changes.count += 1
         shape, self.ndarray, self.steps, self.place = self.ndarray.shape, view.ndarray, view.steps, view.place
         self.buffer.version += 1
-        if self.requires_grad and not is_grad_enabled():
+        if self.requires_grad and not is_recording():
             keep_first_shape(self, shape)
         else:
             self.rebase(view)

@@ -55,7 +55,6 @@ INSTEAD = {
         "use utils.data.Dataset or IterableDataset: data pipes are not here",
     ),
     "NestedIOFunction": "use autograd.Function",
-    "set_multithreading_enabled": "backward() runs in the thread that calls it",
     "symeig": "use linalg.eigh()",
     "set_default_tensor_type": "use set_default_dtype()",
 }

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from ..autograd.random_state import RandomState
-from ..tape.grad_mode import is_grad_enabled, no_grad
+from ..tape.grad_mode import is_recording, no_grad
 from ..tensors.tensor import Tensor
 from ..tracing.blocks import Block
 from ..tracing.settings import Setting
@@ -96,7 +96,7 @@ def checkpoint(
     if determinism_check not in ("default", "none"):
         raise ValueError(f"determinism_check should be one of {['default', 'none']}, but got {determinism_check}")
     first, second = context_fn()
-    if not is_grad_enabled():
+    if not is_recording():
         return function(*args, **kwargs)
     overridden = _early_stop.get()
     options = Options(early_stop if overridden is None else overridden, determinism_check == "default", logs)
@@ -105,7 +105,7 @@ def checkpoint(
 
 
 def _reentrantly(function: Callable[..., Any], args: tuple[Any, ...], preserve: bool) -> Any:
-    if not is_grad_enabled():
+    if not is_recording():
         return function(*args)
     if not tracked(args):
         check_backward_validity(args)

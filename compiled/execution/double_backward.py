@@ -8,7 +8,7 @@ from typing import Any
 from ...compiler.graph import Graph, Node, topological
 from ...ops.core import current
 from ...ops.movement import transpose
-from ...tape.grad_mode import enable_grad
+from ...tape.grad_mode import recorded
 from ...tape.reverse import grad_within
 from ...tensors.tensor import Tensor
 
@@ -40,7 +40,7 @@ def _gradients_again(
     """The gradients of the results `of`, with a history that leads to `given` and to the cotangents."""
     if not any(label in given and given[label].requires_grad for label in wrt):
         return [None] * len(wrt)  # the results of the graph do not depend on them
-    with enable_grad():
+    with recorded():
         # Views, so that hooks on the tensors themselves are not called by this, and a write to one is still noticed.
         inputs = {label: _viewed(tensor) if label in wrt else tensor for label, tensor in given.items()}
         outputs = evaluated(graph, of, inputs)

@@ -25,7 +25,7 @@ from ...ops.lazy import lazy
 from ...ops.locks import new_lock
 from ...runtime.errors import RuntimeFault
 from ...tape.fused import Watched
-from ...tape.grad_mode import is_grad_enabled
+from ...tape.grad_mode import is_recording
 from ...tape.nodes import SECOND_BACKWARD, Edge, Saved, class_called
 from ...tape.nodes import Node as TapeNode
 from ...tape.saved import HandedOut, PastVersions
@@ -331,7 +331,7 @@ class CompiledNode(TapeNode):
         for output in self._outputs:
             output.look(self)  # it is not read, but eager mode refuses if somebody has written to it
         self._backward.require_types(cotangents)
-        if is_grad_enabled():
+        if is_recording():
             gradients = self._backward.run_again(self._given_again(), cotangents, wanted)
         else:
             tape = self._backward.eager

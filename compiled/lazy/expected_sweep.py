@@ -14,7 +14,7 @@ import numpy as np
 from ...ops.core import interpreted
 from ...ops.exposure import exposed_owners
 from ...ops.types import defaults
-from ...tape.grad_mode import is_grad_enabled, switches
+from ...tape.grad_mode import is_recording, switches
 from ...tape.nodes import AccumulateGrad, Saved
 from ...tensors.tensor import EAGER, Tensor
 from ...tracing.watch import changes, served
@@ -233,7 +233,7 @@ def _intact(i: int, visited: Any) -> str:
 
 def backward_of(deferred: Any, otherwise: Any, loss: Any) -> None:
     """``loss.backward()`` in a re-recorded call."""
-    if not (is_grad_enabled() and deferred.segments.are_open):
+    if not (is_recording() and deferred.segments.are_open):
         otherwise(loss)
         return
     counts = deferred.segments.passes

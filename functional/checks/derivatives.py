@@ -6,7 +6,7 @@ from typing import Any
 
 from ...autograd.function import Operation
 from ...ops.types import FLOATING
-from ...tape.grad_mode import is_grad_enabled
+from ...tape.grad_mode import is_recording
 from ...tape.tangents import is_differentiated
 from ...tensors.composite import relabel
 from ...tensors.tensor import Tensor
@@ -75,7 +75,7 @@ def _refusing(result: Any, operands: tuple[Any, ...], message: str, title: str) 
 def require_constants(function: str, **arguments: Any) -> None:
     """RuntimeError if one of the `arguments` by which PyTorch does not differentiate `function` requires a gradient."""
     for name, x in arguments.items():
-        if isinstance(x, Tensor) and x.requires_grad and is_grad_enabled():
+        if isinstance(x, Tensor) and x.requires_grad and is_recording():
             raise RuntimeError(
                 f"The function '{function}' is not differentiable with respect to argument '{name}'. This input cannot "
                 f"have requires_grad True. Pass {name}.detach()."

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...ops import indexing
 from ...ops.array import eager
-from ...tape.grad_mode import is_grad_enabled
+from ...tape.grad_mode import is_recording
 from ...tape.nodes import SECOND_BACKWARD, AccumulateGrad, Edge, Node
 from ...tape.saved import saved
 from ...tape.tangents import alias_of
@@ -28,7 +28,7 @@ def sparse_rows(weight: Tensor, places: Tensor, padding: int | None = None, by_f
     A `weight` that is computed of others gets a dense gradient, which has the same numbers. With `by_freq` the gradient
     raises RuntimeError, as PyTorch's does.
     """
-    if not (weight.requires_grad and is_grad_enabled()):
+    if not (weight.requires_grad and is_recording()):
         return indexing.take(weight, places)
     forbid("a lookup with sparse=True", "Its gradient has as many rows as there are places: leave `sparse` out.")
     rows = indexing.take(alias_of(weight), places)

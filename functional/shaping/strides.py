@@ -13,7 +13,7 @@ from ...ops.memory import overlaps_itself
 from ...ops.places.strided import strided, strided_places
 from ...ops.sources import full, zeros
 from ...ops.types import Type
-from ...tape.grad_mode import is_grad_enabled, no_grad
+from ...tape.grad_mode import is_recording, no_grad
 from ...tape.nodes import Node
 from ...tape.tangents import levels
 from ...tensors.tensor import make
@@ -112,7 +112,7 @@ def _seen_beyond(input: Tensor, shape: Shape, strides: Shape, storage_offset: in
     else:
         out.note_view_of(input)
         out.viewed_without_grad = True  # there are no steps from `input` by which it could be made again
-    if input.requires_grad and is_grad_enabled():
+    if input.requires_grad and is_recording():
         out.attach(_StridedNode(input, begin, memory.type_, (shape, strides, offset)), 0)
     return out
 

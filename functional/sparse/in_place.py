@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...tape.grad_mode import is_grad_enabled
+from ...tape.grad_mode import is_recording
 from ...tracing.watch import forbid
 from . import arithmetic, structure
 from .of_values import VALUE_BY_VALUE
@@ -67,7 +67,7 @@ def _described(write: Any, method: str, text: str, arguments: str = "") -> None:
 
 def _replaced(self: SparseTensor, other: SparseTensor, method: str) -> SparseTensor:
     forbid(f"{method}() of a sparse tensor", "Write the form without _, which gives a new tensor.")
-    if is_grad_enabled() and self.requires_grad and self.is_leaf:
+    if is_recording() and self.requires_grad and self.is_leaf:
         raise RuntimeError(
             "a leaf Variable that requires grad is being used in an in-place operation. Use the form without _."
         )

@@ -83,6 +83,155 @@ def test_generators_keep_their_own_mode(tg, x):
     assert seen == [False, False]
 
 
+MODES = {
+    "no_grad": (lambda tg: tg.no_grad(), (False, False)),
+    "enable_grad": (lambda tg: tg.enable_grad(), (True, False)),
+    "set_grad_enabled": (lambda tg: tg.set_grad_enabled(False), (False, False)),
+    "inference_mode": (lambda tg: tg.inference_mode(), (False, True)),
+}
+ENDS = {
+    "close": lambda steps: steps.close(),
+    "exhausted": lambda steps: list(steps),
+    "break": lambda steps: next(iter(steps)),
+    "throw": lambda steps: steps.throw(KeyError("thrown")),
+    "send": lambda steps: steps.send("sent"),
+}
+
+
+@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize("mode", MODES)
+def test_all_of_a_generator_runs_in_its_mode(tg, mode, end):
+    """Its `except` and `finally`, too, however it ends."""
+    make, inside = MODES[mode]
+    seen = []
+
+    def now():
+        return tg.is_grad_enabled(), tg.is_inference_mode_enabled()
+
+    @make(tg)
+    def steps():
+        try:
+            seen.append(now())
+            seen.append((yield 1) and now())
+            yield 2
+        except KeyError:
+            seen.append(now())
+            yield "caught"
+        finally:
+            seen.append(now())
+
+    running = steps()
+    with tg.set_grad_enabled(mode != "enable_grad"):
+        outside = now()
+        assert next(running) == 1
+        found = ENDS[end](running)
+        assert now() == outside
+        del running, steps
+        assert now() == outside
+    assert {"throw": "caught", "send": 2, "break": 2, "exhausted": [2], "close": None}[end] == found
+    assert set(seen) - {None} == {inside} and len(seen) >= 2
+
+
+def test_errors_come_out_of_decorated_generators_as_they_are(tg):
+    @tg.no_grad()
+    def steps():
+        try:
+            yield 1
+        except GeneratorExit:
+            raise ValueError("while closing") from None
+        return "result"
+
+    running = steps()
+    next(running)
+    with pytest.raises(ValueError, match="while closing"):
+        running.close()
+    running = steps()
+    next(running)
+    with pytest.raises(StopIteration) as end:
+        next(running)
+    assert end.value.value == "result"
+    running, thrown = steps(), KeyError("thrown")
+    next(running)
+    with pytest.raises(KeyError) as caught:
+        running.throw(thrown)
+    assert caught.value is thrown and tg.is_grad_enabled()
+
+
+@pytest.mark.parametrize("switch_on", [lambda tg: tg.enable_grad(), lambda tg: tg.set_grad_enabled(True)])
+def test_nothing_is_recorded_in_inference_mode_whatever_the_grad_mode(tg, maybe_compile, x, switch_on):
+    layer = tg.nn.Linear(2, 2)
+
+    def step(x):
+        with tg.inference_mode(), switch_on(tg):
+            views = x[:1], x.view(2), tg.cat([x, x]), tg.where(x > 0, x, x)
+            return [*views, layer(x), x * 2, tg.func.vmap(lambda e: e * 2)(x)]
+
+    def failing(x):
+        with tg.inference_mode(), switch_on(tg):
+            layer(x).sum().backward()
+
+    run = maybe_compile(step)
+    for _ in range(3):
+        assert [y.requires_grad for y in run(x)] == [True, True, *[False] * 5]
+    run = maybe_compile(failing)
+    for _ in range(3):
+        with pytest.raises(RuntimeError, match="does not require grad"):
+            run(x)
+    assert x.grad is None and tg.is_grad_enabled() and not tg.is_inference_mode_enabled()
+
+
+def test_what_asks_grad_mode_alone_in_inference_mode(tg, x):
+    """As in PyTorch: whether numpy() is allowed, and whether a Function is recorded."""
+
+    class Double(tg.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 2
+
+    with tg.inference_mode():
+        assert x.numpy().tolist() == [1.0, 1.0] and not Double.apply(x).requires_grad
+        with tg.enable_grad():
+            with pytest.raises(RuntimeError, match="numpy"):
+                x.numpy()
+            assert Double.apply(x).requires_grad and Double.apply(x).is_inference()
+
+
+def test_an_outer_graph_is_differentiated_in_inference_mode(tg, x):
+    loss = (x * x).sum()
+    with tg.inference_mode(), tg.enable_grad():
+        loss.backward()
+        assert x.grad.is_inference()
+    assert x.grad.tolist() == [2.0, 2.0]
+
+
+@pytest.mark.parametrize("mode", ["x", 1, 0, None, 1.0])
+def test_modes_are_booleans(tg, mode):
+    name = type(mode).__name__
+    with pytest.raises(TypeError, match=rf"set_grad_enabled\(\): .* must be bool, not {name}"):
+        tg.set_grad_enabled(mode)
+    with pytest.raises(TypeError, match=rf"set_multithreading_enabled\(\): .* must be bool, not {name}"):
+        tg.autograd.set_multithreading_enabled(mode)
+    assert tg.is_grad_enabled()
+    with pytest.raises(TypeError, match="not callable"):
+        tg.inference_mode(mode)()  # decorates whatever is no bool
+
+
+def test_what_modes_keep(tg):
+    assert tg.no_grad().prev is False and not hasattr(tg.enable_grad(), "prev")
+    assert tg.inference_mode().mode is True and tg.inference_mode(False).mode is False
+    with tg.set_grad_enabled(False) as _, tg.enable_grad():
+        mode = tg.no_grad()
+        with mode:
+            assert mode.prev is True
+    with tg.autograd.set_multithreading_enabled(False):
+        assert tg.autograd.set_multithreading_enabled(False).prev is False
+    assert tg.autograd.set_multithreading_enabled(True)(lambda: 3)() == 3
+
+
 def test_leaves_made_under_no_grad_can_require_gradients(tg):
     with tg.no_grad():
         leaf = tg.ones(2, requires_grad=True)
@@ -231,10 +380,17 @@ def test_a_mode_that_is_entered_by_a_call_lasts(tg, x):
         assert not tracked(tg, x)
         tg.set_grad_enabled(True).__enter__()
         assert tracked(tg, x)
-        tg.inference_mode().__enter__()
-        assert tg.is_inference_mode_enabled()
-        tg.inference_mode(False).__enter__()
-        assert not tg.is_inference_mode_enabled()
+
+
+def test_inference_mode_ends_with_the_object_that_has_entered_it(tg):
+    """As in PyTorch, unlike grad modes."""
+    mode = tg.inference_mode()
+    mode.__enter__()
+    assert tg.is_inference_mode_enabled()
+    del mode
+    assert not tg.is_inference_mode_enabled() and tg.is_grad_enabled()
+    entered(tg, "inference_mode")
+    assert not tg.is_inference_mode_enabled() and tg.is_grad_enabled()
 
 
 def test_hooks_that_are_entered_by_a_call_last(tg, x):

@@ -39,6 +39,7 @@ from expected import (
     loading,
     losses,
     matrices,
+    modes,
     nn_functions,
     numpy_calls,
     numpy_operators,
@@ -144,6 +145,7 @@ def main():
     store_text("func", func_cases.make_texts(torch))
     store_text("distributions", transforms.make_texts(torch))
     store_text("bad_calls", bad_calls.make(torch))
+    store_text("modes", modes.make(torch))
     store_text("saved_tensors", saved_tensors.make(torch))
     store_text("overlaps", overlaps.make(torch))
     store_text("writes_to_operands", writes_to_operands.make(torch), indent=None)

@@ -25,12 +25,15 @@ BLOCKS = {
     "no_grad": tg.no_grad,
     "enable_grad": tg.enable_grad,
     "inference": tg.inference_mode,
+    "recorded": grad_mode.recorded,
+    "transform": grad_mode.within_transform,
 }
 
 
 def modes():
     state = autocasting.state
-    return state.modes, state.lower, state.nesting, state.change, switches.enabled, switches.inference
+    gradients = switches.enabled, switches.both, switches.saves_inference
+    return state.modes, state.lower, state.nesting, state.change, gradients
 
 
 def computed():
