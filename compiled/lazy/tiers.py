@@ -36,7 +36,7 @@ TO_BUILD, TO_BUILD_A_NODE = 100_000, 1_200
 TO_RUN_A_NODE, TO_RUN_AN_ELEMENT = 6.0, 0.001  # by numpy
 PART = 4  # building begins when numpy has taken one part in so many of what it costs
 FIRST = 3  # occurrence at which building begins at the soonest
-MEANWHILE = 2  # of the building, one part in so many is spent by numpy: a program does more than its segments
+MEANWHILE = 2  # of the building, one part in so many is computed in: a program does more than its segments
 UNPAID = 3  # times what a program costs, for others of its place that have not been run as often as they have to
 
 
@@ -128,7 +128,7 @@ class Tiers:
             self._waiting.append(self._building.setdefault(candidate.key, candidate))
             self._begin_waiting()
             if self.budget.expenses.are_bounded and self._can_build_beside():
-                self.budget.expenses.await_building(self.budget.work, candidate.cost)
+                self.budget.expenses.await_building(self.budget.work, candidate.cost / MEANWHILE)
                 candidate.taken = candidate.occurrences + 1
 
     def _begin_waiting(self) -> None:
