@@ -286,6 +286,7 @@ class Recorder(Evaluator):
         of: list[Any] = [self.checked, self.checks, self.number_checks, self.after_write, self._numbers, self._leading]
         for each in of:
             each.clear()
+        self.repeats = Repeats()
 
     def _view(self, region: Region, steps: tuple[Step, ...]) -> Node:
         key = (region.writes, steps)

@@ -26,7 +26,7 @@ from .step_times import StepTimes
 # Microseconds on a usual processor. Only how they compare matters.
 A_NODE, AN_ELEMENT, AN_UPDATE, A_PIECE = 80.0, 0.0015, 0.005, 20.0  # of eager mode, with the backward pass
 A_PRODUCT = 2.5e-5  # a multiplication and addition of a product or convolution, and of each of its derivatives
-TO_COMPILE, TO_COMPILE_A_NODE = 500_000.0, 8_000.0  # a step: what recordings, events and numpy beside builds take
+TO_COMPILE, TO_COMPILE_A_NODE = 800_000.0, 12_000.0  # a step: what recordings, events and numpy beside builds take
 LARGE = 256  # nodes of a step, as long as none has ended: what makes more is inference that keeps histories
 MOST_KINDS = 256  # of steps that are told apart: models come and go
 FEW = 64  # steps of a model that is one of many, which come anew
@@ -34,7 +34,7 @@ PIECES = 32  # of the library's work, after which nodes are counted as long as n
 SAVED = 0.9  # of a step's time in eager mode: what a program has to take at most to be worth it
 MANY = 16  # noted steps of which some should have been done by programs
 LONGER = 4  # times as long as the earlier run: what was not worth it then may be now
-AGAIN = 1.5  # times what compiling should cost, or what an earlier run has spent where it was worth it, may be spent
+AGAIN = 1.5  # times what an earlier run has spent, in which it was worth it, may be spent
 
 
 class _Cost:
@@ -201,7 +201,7 @@ class Budget:
             cost = TO_COMPILE + TO_COMPILE_A_NODE * max(kind.nodes for kind in kinds)
             if work < cost:
                 return False
-            self.expenses.allow(AGAIN * cost)
+            self.expenses.allow(cost)
             for kind in kinds:
                 kind.is_worth_compiling = True
         return True

@@ -15,7 +15,7 @@ from ...compiler.graph import Graph
 A_RECORDING, A_NODE, A_GRAPHS_NODE = 8_000.0, 700.0, 100.0  # whatever its size, of the tape, of the graph
 A_POINT, A_FUNCTION = 200.0, 4_000.0  # of the tree of events, what numpy takes longer than eager mode among it
 A_PASS, A_VISITED_NODE = 4_000.0, 1_000.0  # one that is observed
-FIRST = 450_000.0  # allowed for steps without a model
+FIRST = 650_000.0  # allowed for steps without a model
 SHARE = 0.25  # of what noted steps take in eager mode that may be spent besides
 REST = 8  # times what was spent: the work after which another attempt is made; twice as long each time
 

@@ -127,7 +127,7 @@ class Tiers:
         if candidate.key is not None:
             self._waiting.append(self._building.setdefault(candidate.key, candidate))
             self._begin_waiting()
-            if self.budget.expenses.are_bounded and self._can_build_beside():
+            if self._is_worth_waiting(candidate):
                 self.budget.expenses.await_building(self.budget.work, candidate.cost / MEANWHILE)
                 candidate.taken = candidate.occurrences + 1
 
@@ -144,6 +144,11 @@ class Tiers:
                 self._copies += 1
                 candidate.copy = forked(_building(self.programs, candidate.graph))
             running += candidate.copy is not None
+
+    def _is_worth_waiting(self, candidate: Candidate) -> bool:
+        """Whether steps are eager while it is built: not where they would do without more C than they get."""
+        in_use = sum(each.cost for runs in self.runs.values() for each in runs)
+        return self.budget.expenses.are_bounded and candidate.cost > in_use and self._can_build_beside()
 
     def _can_build_beside(self) -> bool:
         return usable_cpus() > 1 and can_be_forked() and threads_are_absent()
