@@ -148,7 +148,7 @@ class Tiers:
     def _is_worth_waiting(self, candidate: Candidate) -> bool:
         """Whether steps are eager while it is built: not where they would do without more C than they get."""
         in_use = sum(each.cost for runs in self.runs.values() for each in runs)
-        return self.budget.expenses.are_bounded and candidate.cost > in_use and self._can_build_beside()
+        return self.budget.expenses.are_bounded and candidate.cost >= in_use and self._can_build_beside()
 
     def _can_build_beside(self) -> bool:
         return usable_cpus() > 1 and can_be_forked() and threads_are_absent()
