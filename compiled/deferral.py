@@ -276,8 +276,8 @@ class _Block:
             self._has_stepped, self._calls = True, 0
             return self._bare > BARE_PASSES
         is_first = is_module and budget.called(whole)
-        if is_first or is_optimizer(owner_of(whole)):
-            owner = whole if is_first else owner_of(whole)
+        owner = whole if is_first else owner_of(whole)
+        if is_first or is_optimizer(owner):
             self._called[id(owner)] = weakref.ref(owner)
         budget.piece()
         self._calls += self._has_stepped or not budget.passes

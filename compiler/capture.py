@@ -127,7 +127,7 @@ class Recorder(Evaluator):
         out = super().evaluate(primitive, operands, params, kind)
         if operands and self._are_numbers(operands) and not _is_view(primitive, operands, out):
             self._numbers[id(out)] = out
-            self._number_check(self.number_checks.again, primitive.name, operands)
+            self._number_check(self.number_checks.refuse, primitive.name, operands)
         return out
 
     def write(self, target: Array, value: Array | np.generic) -> None:

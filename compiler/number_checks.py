@@ -93,11 +93,12 @@ class NumberChecks:
         if self.data.isdisjoint(result.args):
             return
         self.data.add(result)
-        if result.op.name in _REFUSALS:
-            self._refuse(result.op.name, [float(getattr(x, "ndarray", x)) for x in operands], result)
+        self.refuse(result.op.name, operands)
+        if result.op.name in _REFUSALS and not self._are_presumed:
+            self._failing.append(self._failing_of(result))
 
-    def again(self, op: str, operands: Sequence[Any]) -> None:
-        """The same for what was recorded for other operands: raises what Python raises."""
+    def refuse(self, op: str, operands: Sequence[Any]) -> None:
+        """Raises what Python raises for `op` of these numbers: all there is to do where it has a node already."""
         if op in _REFUSALS and all(holds for holds, _ in self._where):
             _raise_as_python(op, [float(getattr(x, "ndarray", x)) for x in operands])
 
@@ -111,16 +112,13 @@ class NumberChecks:
         self._failing += failing
         self._presumed += presumed
 
-    def _refuse(self, op: str, values: Sequence[float], result: Node) -> None:
-        if all(holds for holds, _ in self._where):
-            _raise_as_python(op, values)
-        if self._are_presumed:
-            return
-        fails = self._built(_REFUSALS[op].fails, result.args, result)
+    def _failing_of(self, result: Node) -> Node:
+        """True where a later call has to be left to eager mode."""
+        fails = self._built(_REFUSALS[result.op.name].fails, result.args, result)
         for _, fact in self._where:
-            if fact is not None:
-                fails = self._built(logical_and, fact, fails)
-        self._failing.append(fails)
+            assert fact is not None
+            fails = self._built(logical_and, fact, fails)
+        return fails
 
     def needed(self) -> list[Node]:
         """One node for all of them that nothing is presumed of, or none."""

@@ -86,7 +86,8 @@ static int listen(Object *note, Object *frame, int what, Object *argument)
     const char *name = what == CALL ? "call" : what == RETURN ? "return" : what == C_CALL ? "c_call" : NULL;
     if (name == NULL || is_quiet(frame))
         return 0;
-    Object *result = python.call_function(note, "OsO", frame, name, argument ? argument : frame);
+    /* Without an argument, as after an exception, Python hands over None: what "z" makes of NULL. */
+    Object *result = python.call_function(note, argument ? "OsO" : "Osz", frame, name, argument);
     if (result == NULL)
     {
         python.set_profile(NULL, NULL); /* as Python does after an error */
