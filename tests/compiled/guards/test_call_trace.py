@@ -306,24 +306,24 @@ def told_in(step):
 def events_of(monkeypatch, step, *args):
     """The events that the trace of one recording looks at, how many there are, and the calls in the checks after it."""
     looked_at, all_of_them = Counter(), Counter()
-    note, listener, check, checks = CallTrace._note, quiet_code.listener, Recording._check, cProfile.Profile()
+    note, check, checks = CallTrace._note, Recording._check, cProfile.Profile()
 
     def looking(self, frame, event, called):
         looked_at[event, frame.f_globals.get("__name__")] += 1
         note(self, frame, event, called)
 
-    def counting(note):
-        listen = listener(note)
+    def listen_with(note):
+        listen = quiet_code.listener(note)
 
         def count(frame, event, called):
             all_of_them[event] += 1
             listen(frame, event, called)
 
-        return count
+        sys.setprofile(count)
 
     with monkeypatch.context() as patch:
         patch.setattr(CallTrace, "_note", looking)
-        patch.setattr("tracegrad.compiled.recording.validity.listener", counting)
+        patch.setattr("tracegrad.compiled.recording.validity.listen_with", listen_with)
         patch.setattr(Recording, "_check", lambda recording: checks.runcall(check, recording))
         tg.compile(step)(*args)
     return looked_at, sum(all_of_them.values()), sum(entry.callcount for entry in checks.getstats())

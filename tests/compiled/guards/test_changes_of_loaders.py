@@ -226,11 +226,13 @@ OF_A_CALL = {
     "Generator",
     "DisableTorchFunctionSubclass",
     "_GradMode",
-    "_BareDecorator",
+    "_Decorator",
+    "_BareGradMode",
     "enable_grad",
     "inference_mode",
     "no_grad",
     "set_grad_enabled",
+    "set_multithreading_enabled",
 }
 
 
