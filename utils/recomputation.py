@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol
 from ..autograd.graph import saved_tensors_hooks
 from ..autograd.random_state import RandomState
 from ..ops.callers.source_files import user_place
-from ..ops.core import Params, Primitive, current, interpreted, switch
+from ..ops.core import Params, Primitive, current, interpreted
 from ..tape.engine import running
 from ..tape.grad_mode import enable_grad
 from ..tape.saved import Saved, SavedTensor, saved
@@ -107,12 +107,6 @@ class Log(Tape):
         return self._around.apply(primitive, operands, params)
 
 
-def logged(lines: list[str], function: Callable[[], Any]) -> Any:
-    """``function()``, whose operations are appended to `lines`."""
-    around = current()
-    return interpreted(Log(around, lines), function) if isinstance(around, Tape) else function()
-
-
 class Place:
     """What is kept of a saved tensor: the how manieth of its region it is."""
 
@@ -147,8 +141,6 @@ class Region:
         self.function, self.kwargs, self.options, self.context = function, kwargs, options, context
         self.args = [saved(x, is_output=False) if isinstance(x, Tensor) else x for x in args]
         self.random, self.modes = random, autocasting.state.modes
-        # Of composites an interpreter saves what their operations do, eager mode what their forms in numpy read.
-        self.is_in_steps = bool(switch.stack)
         self.places: list[weakref.ref[Place]] = []
         self.types: list[Any] = []  # of the tensors saved
         self.lines: list[str] = []  # the operations of the first call, where they are logged
@@ -161,7 +153,7 @@ class Region:
 
         def call() -> Any:
             with context:
-                return self._logged(self.lines, args)
+                return self._in_steps(self.lines, args)
             raise RuntimeError(
                 "torch.utils.checkpoint: the forward context provided by context_fn suppressed an exception raised "
                 "during the checkpointed forward. There is no value then: let the context raise it."
@@ -171,10 +163,13 @@ class Region:
         self.is_complete = True
         return returned
 
-    def _logged(self, lines: list[str], args: Sequence[Any]) -> Any:
-        if not self.options.logs:
-            return self.function(*args, **self.kwargs)
-        return logged(lines, lambda: self.function(*args, **self.kwargs))
+    def _in_steps(self, lines: list[str], args: Sequence[Any]) -> Any:
+        """The function's result, in steps whatever interprets it: of composites an interpreter saves what their
+        operations do, eager mode what their forms in numpy read, and one may be at work now, the other one then."""
+        interpreter = current()
+        if self.options.logs and isinstance(interpreter, Tape):
+            interpreter = Log(interpreter, lines)
+        return interpreted(interpreter, lambda: self.function(*args, **self.kwargs))
 
     def pack(self, tensor: Tensor) -> Place:
         """What is kept in the place of a tensor that the first call saves."""
@@ -212,14 +207,11 @@ class Region:
 
         def call() -> Any:
             with self.context:
-                return self._logged(found.lines, args)
-
-        def in_steps() -> Any:
-            return interpreted(current(), call)
+                return self._in_steps(found.lines, args)
 
         try:
             with enable_grad():
-                within(AsThen(self.random, self.modes), lambda: within(hooks, in_steps if self.is_in_steps else call))
+                within(AsThen(self.random, self.modes), lambda: within(hooks, call))
         except StopRecomputation as stop:
             if stop.args[0] is not found:
                 raise

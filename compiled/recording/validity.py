@@ -124,7 +124,7 @@ class CallTrace:
             module = sys.modules.get(frame.f_globals.get("__name__", ""))
             if module is not None and vars(module) is frame.f_globals:
                 self.codes[frame.f_code] = frame.f_globals
-            elif frame.f_back is not None and _is_programs(frame.f_back):  # not this package's named tuples
+            elif not _is_of_named_tuple(frame):
                 self.codes[frame.f_code] = {}  # a dict that exec() was given is of this call
         else:
             what = spoken_to_by(frame.f_code)
@@ -165,6 +165,11 @@ def _is_programs(frame: types.FrameType) -> bool:
     if str(frame.f_globals.get("__name__")).partition(".")[0] in _NOT_THE_PROGRAM:
         return False
     return is_user_file(frame.f_code.co_filename)
+
+
+def _is_of_named_tuple(frame: types.FrameType) -> bool:
+    """True for the ``__new__`` that Python makes of a named tuple: the package has some, too."""
+    return frame.f_code.co_names == ("_tuple_new",) and not frame.f_builtins
 
 
 def _only_hashes(called: Any, frame: types.FrameType) -> bool:

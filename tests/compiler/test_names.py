@@ -46,7 +46,7 @@ def test_a_sample_of_all_names_in_each_kind_of_kernel(kind):
     agree(kind, list(dict.fromkeys([*KNOWN, *some])), COMPILERS[0])
 
 
-@pytest.mark.long(every=61)
+@pytest.mark.long(every=113)
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_name_in_each_kind_of_kernel(kind, compiler):

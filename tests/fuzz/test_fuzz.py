@@ -63,7 +63,7 @@ def test_sample(capsys):
     assert_no_failures(range(SAMPLE, 2 * SAMPLE), capsys)
 
 
-@pytest.mark.long(every=5)
+@pytest.mark.long(every=7)
 @pytest.mark.parametrize("first", range(0, PROGRAMS, PART))
 def test_programs(capsys, first):
     assert_no_failures(range(first, first + PART), capsys)
@@ -80,7 +80,7 @@ def test_some_pairs():
     judge_pairs([text for _, text in all_programs()][::997])
 
 
-@pytest.mark.long(every=23)
+@pytest.mark.long(every=47)
 @pytest.mark.parametrize("name", KINDS)
 def test_each_change_beside_each_use(name):
     judge_pairs([text for kind, text in all_programs() if kind.rpartition(" ")[0] == name])

@@ -219,7 +219,7 @@ def test_a_sample_of_damages_heals(clean, tmp_path):
     assert all(kind.__name__ in seen for kind in KINDS)
 
 
-@pytest.mark.long(every=11)
+@pytest.mark.long(every=23)
 @pytest.mark.parametrize("first", range(SAMPLE, ALL, CHUNK))
 def test_damages_heal(first, clean, tmp_path):
     for seed in range(first, min(first + CHUNK, ALL)):

@@ -38,7 +38,7 @@ IN_EAGER_MODE = ("warm-up", "rest")
 WHOLE = [name for name in it.CASES if name not in IN_EAGER_MODE]
 # Python drops an exception that comes within a finaliser or a callback of the garbage collector, and says so.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-PARTS = 16  # of what is tried of a case, a test each
+PARTS = 64  # of what is tried of a case, a test each
 RANDOM = 150  # further events of each case, in the long one
 
 
@@ -61,7 +61,7 @@ def test_a_sample(name):
     assert tried(name, "opcode", draw.sample(range(1, among), 1)) == 1
 
 
-@pytest.mark.long(every=73)  # a quarter of an hour for each name
+@pytest.mark.long(every=257)  # a quarter of an hour for each name
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("name", WHOLE)
 def test_every_line(name, part, record_property):
@@ -73,7 +73,7 @@ def test_every_line(name, part, record_property):
     assert count > 0.9 * len(numbers)  # what the cache holds may make a call shorter
 
 
-@pytest.mark.long(every=73)
+@pytest.mark.long(every=257)
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("name", WHOLE)
 def test_many_instructions(name, part, record_property):
