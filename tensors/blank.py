@@ -5,6 +5,8 @@ from __future__ import annotations
 import types
 from typing import Any
 
+from ..tracing.watch import local
+
 NO_HOOKS: Any = types.MappingProxyType({})  # of most tensors
 
 #: The slots of a tensor, besides those of an Array and its `__dict__`.
@@ -22,6 +24,9 @@ def blank(kind: Any) -> Any:
     tensor._output = tensor._seen_version = 0
     tensor.leaf_hooks = tensor.post_accumulate_hooks = NO_HOOKS
     tensor.view_of_several = ""
+    listening = local.watcher
+    if listening is not None:
+        listening.made(tensor)
     return tensor
 
 

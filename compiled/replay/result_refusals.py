@@ -43,6 +43,13 @@ def refuse_ambiguous(view: Tensor, recording: Recording) -> None:
 
 
 def refuse_attributes_of(tensor: Tensor, recording: Recording) -> None:
+    """What a replay makes is a plain Tensor, without anything that the program has given it."""
+    if type(tensor) is not Tensor:
+        raise refusal(
+            f"a {type(tensor).__name__} that the function makes is returned",
+            recording.place_of_result,
+            f"Return the tensor, and make a {type(tensor).__name__} of it outside.",
+        )
     for name in users_attributes(tensor):
         raise refusal(
             f"a tensor that the function makes is returned with an attribute of its own ({name})",
