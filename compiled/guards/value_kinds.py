@@ -129,6 +129,8 @@ def is_users(thing: Any) -> bool:
     name = home_of(thing) if is_a(thing, type) else thing.__name__
     module = sys.modules.get(name) if is_a(thing, type) else thing
     file = None if module is None else vars(module).get("__file__")
+    if name == "builtins" and is_a(thing, type):  # exec() in a dict without a name gives classes this one
+        return is_changeable(thing)
     if file is None:  # a notebook, a REPL, exec; built-in modules have no file either
         return name == "__main__" or (name not in sys.builtin_module_names and name not in sys.stdlib_module_names)
     return is_user_file(file) and name.partition(".")[0] not in sys.stdlib_module_names and not _is_library(file)

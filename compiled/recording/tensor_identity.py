@@ -50,9 +50,13 @@ def _asked_of_history(code: types.CodeType) -> str:
 
 
 def _is_compared_to_none(following: list[dis.Instruction]) -> bool:
-    first, second, *_ = (each for each in following if each.opname != "CACHE")
-    is_none = first.opname == "LOAD_CONST" and first.argval is None
-    return first.opname.endswith("_NONE") or (is_none and second.opname in ("IS_OP", "COMPARE_OP"))
+    match [each for each in following if each.opname != "CACHE"]:
+        case [first, second, *_] if first.opname == "LOAD_CONST" and first.argval is None:
+            return second.opname in ("IS_OP", "COMPARE_OP")
+        case [first, *_]:
+            return first.opname.endswith("_NONE")
+        case _:
+            return False
 
 
 class TensorIdentityGuards:

@@ -66,3 +66,64 @@ def test_hooks_are_called_at_each_step(tg, namespace, hook):
     exec(compile(SOURCE, "plugin_of_the_test.py", "exec"), namespace)
     called = namespace["hooked"](lambda: HOOKS[hook](tg, namespace))
     assert called == 5 * CALLED.get(hook, 1)
+
+
+CLASSES = """
+class Counter:
+    count = 0
+
+    def next(self):
+        self.count += 1
+        return self.count
+
+class Model(tg.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight, self.calls = tg.nn.Parameter(tg.ones(3)), 0
+
+    def forward(self, x):
+        self.calls += 1
+        return x * self.weight * self.calls
+
+class Own(tg.optim.Optimizer):
+    def __init__(self, parameters, lr):
+        super().__init__(parameters, {"lr": lr})
+
+class Growing(Own):
+    def step(self, closure=None):
+        for group in self.param_groups:
+            for p in group["params"]:
+                self.taken = getattr(self, "taken", 0.0) + 0.1
+                with tg.no_grad():
+                    p.sub_(p.grad * group["lr"] * self.taken)
+
+def counting():
+    counter = Counter()
+    return lambda x: x * counter.next()
+
+def calling():
+    model = Model()
+    return lambda x: model(x).sum()
+
+def optimizing():
+    weight = tg.nn.Parameter(tg.ones(3))
+    optimizer = Growing([weight], lr=0.1)
+
+    def step(x):
+        optimizer.zero_grad()
+        (weight * x).sum().backward()
+        optimizer.step()
+        return weight.detach().clone()
+
+    return step
+"""
+
+
+@pytest.mark.parametrize("program", ["counting", "calling", "optimizing"])
+def test_attributes_change_at_each_call(tg, namespace, program):
+    namespace["tg"] = tg
+    namespace["__builtins__"] = __builtins__
+    exec(compile(CLASSES, "plugin_of_the_test.py", "exec"), namespace)
+    eager, compiled = namespace[program](), tg.compile(namespace[program]())
+    for i in range(6):
+        assert compiled(tg.full((3,), float(i))).tolist() == eager(tg.full((3,), float(i))).tolist()

@@ -80,3 +80,26 @@ def test_whether_there_is_a_history_costs_no_replay(tg):
     for _ in range(4):
         step(tg.ones(4))
     assert step.specialisations and "replay" in step.explain()
+
+
+NODES = {
+    "returned": lambda x: (x * 2).grad_fn,
+    "in a tuple": lambda x: ((x * 2).grad_fn, x),
+    "by text": lambda x: getattr(x * 2, "grad_fn"),  # noqa: B009
+    "of two": lambda x: (x * 2).grad_fn if x.sum() > 0 else x.grad_fn,
+    "its name": lambda x: (x * 2).grad_fn.name(),
+    "no node": lambda x: x.detach().grad_fn,
+}
+
+
+@pytest.mark.parametrize("name", NODES)
+def test_a_node_is_handed_out(tg, name):
+    """The last that a function does may be to read it: nothing follows in its code but the end."""
+
+    def shown(value):
+        return value[0].name() if isinstance(value, tuple) else value.name() if hasattr(value, "name") else value
+
+    compiled = tg.compile(NODES[name])
+    for _ in range(4):
+        x = tg.ones(3, requires_grad=True)
+        assert shown(compiled(x)) == shown(NODES[name](x))
