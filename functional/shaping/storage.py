@@ -16,7 +16,7 @@ from ...ops.complex_numbers.parts import conj_view
 from ...ops.exposure import expose, tell_reader
 from ...ops.places.strided import strided
 from ...ops.types import DType, dtype_from
-from ...tape.grad_mode import no_grad
+from ...tape.grad_mode import is_recording, no_grad
 from ...tensors.arguments import named_sizes, numbers_called, sizes_of
 from ...tensors.calling.refusals import no_tensor
 from ...tensors.creation import from_numpy
@@ -137,14 +137,14 @@ def set_(
 ) -> Tensor:
     """Let the tensor show the memory of `source` (with strides of its own, see `as_strided`), or nothing.
 
-    `source` has the same type. RuntimeError for another one, for tensors that require grad, and for elements that the
-    memory does not have.
+    `source` has the same type. RuntimeError for another one, for elements that the memory does not have, and, unless in
+    ``no_grad()``, for tensors that require grad.
 
     >>> import tracegrad as tg
     >>> tg.ones(1).set_(tg.arange(6.0), 1, (2,), (3,))
     tensor([1., 4.])
     """
-    if self.requires_grad or getattr(source, "requires_grad", False):
+    if is_recording() and (self.requires_grad or getattr(source, "requires_grad", False)):
         raise RuntimeError(
             "a leaf Variable that requires grad is being used in an in-place operation: detach() it first"
         )

@@ -45,3 +45,32 @@ def test_a_resized_tensor_trains(tg, maybe_compile):
     step = maybe_compile(step)
     assert [round(step(tg.tensor(1.0)).item(), 4) for _ in range(3)] == [1.0, 0.64, 0.4096]
     assert x.is_leaf and not x._is_view()
+
+
+def test_a_leaf_shows_other_memory_where_nothing_is_recorded(tg, maybe_compile):
+    """PyTorch's outcomes: it is a leaf as before, with the numbers of the other tensor, one version later."""
+
+    def step():
+        p = tg.nn.Parameter(tg.arange(3.0))
+        version = p._version
+        with tg.no_grad():
+            same = p.set_(tg.full((3,), 5.0)) is p
+        (p * p).sum().backward()
+        with tg.no_grad():
+            p.set_(tg.ones(2, 2))
+        return same, p._version - version, p.is_leaf, p.requires_grad, p.shape, p.grad
+
+    step = maybe_compile(step)
+    for _ in range(3):
+        same, versions, *flags, shape, gradient = step()
+        assert same and versions == 2 and flags == [True, True]
+        assert tuple(shape) == (2, 2) and gradient.tolist() == [10.0, 10.0, 10.0]
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad is being used in an in-place operation"):
+        tg.nn.Parameter(tg.ones(2)).set_(tg.ones(2))
+
+
+def test_the_source_may_require_gradients_where_nothing_is_recorded(tg):
+    x, source = tg.ones(3), tg.full((3,), 2.0, requires_grad=True)
+    with tg.no_grad():
+        x.set_(source)
+    assert x.tolist() == [2.0, 2.0, 2.0] and not x.requires_grad and x.is_leaf
