@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
 
 from ..ops.array import eager
+from ..ops.callers.source_files import title_of_written
 from .counts import changes as changes
 from .entries import EntryRead, SameEntries, copied
 
@@ -112,7 +113,9 @@ _local = local = _Local()
 def counter(kinds: tuple[str, ...]) -> Callable[[], int]:
     """What tells how often `changes` has counted any of `kinds`: ``counter(("count", "grads"))()``."""
     total = " + ".join(f"changes.{kind}" for kind in kinds)
-    count: Callable[[], int] = eval(f"lambda: {total}", {"changes": changes})  # the quickest way to say it
+    count: Callable[[], int] = eval(
+        compile(f"lambda: {total}", _COUNTING, "eval"), {"changes": changes}
+    )  # the quickest
     return count
 
 

@@ -16,6 +16,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from ..ops.callers.source_files import title_of_written
 from .watch import changes
 
 _VALID_VERSION = 1 << 19  # of a type's flags, up to Python 3.12
@@ -88,7 +89,7 @@ class ClassWatch:
         else:
             self.names = {f"witness{i}": witness for i, witness in enumerate(self._witnesses)}
             self.term = " & ".join([*(f"{name}.__flags__" for name in self.names), str(_VALID_VERSION)])
-        self._unchanged = eval(f"lambda: {self.term}", dict(self.names))
+        self._unchanged = eval(compile(f"lambda: {self.term}", title_of_written("classes"), "eval"), dict(self.names))
         self._look()
 
     def patches(self) -> Patches:

@@ -8,12 +8,14 @@ import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from ...ops.callers.source_files import title_of_written
+
 _numbers = itertools.count(1)  # a title of its own for each
 
 
 def written(source: str, title: str, names: dict[str, Any]) -> Callable[..., Any]:
     """The first function that `source` defines, with `names` for its globals; tracebacks show its lines."""
-    title = f"{title[:-1]} {next(_numbers)}>"
+    title = title_of_written(f"{title} {next(_numbers)}")
     linecache.cache[title] = (len(source), None, source.splitlines(True), title)
     code = compile(source, title, "exec")
     exec(code, names)

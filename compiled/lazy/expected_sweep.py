@@ -152,7 +152,7 @@ def _function(plan: SweepPlan) -> Callable[..., Any]:
         met=lines(4, [line for i, read in enumerate(reads) for line in met_lines(i, read)]),
         gradients=lines(4, given), released=lines(4, [f"x{i}.release()" for i in range(len(plan.visited))]),
     )  # fmt: skip
-    return written(source, "<backward pass>", names)
+    return written(source, "backward pass", names)
 
 
 def _of_different_owners(reads: Sequence[Read]) -> str:

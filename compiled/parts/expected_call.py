@@ -123,7 +123,7 @@ class Expected:
             memories=self._memories(), written=lines(4, self._written()), history=lines(4, self._history()),
             result=self._result(),
         )  # fmt: skip
-        return written(source, f"<call of {of.recording.name!r}>", names)
+        return written(source, f"call of {of.recording.name!r}", names)
 
     # ------------------------------------------------------------------------------------------------------- operands
 

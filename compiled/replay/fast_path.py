@@ -191,7 +191,7 @@ def compile_call_with(of: Specialisation, arguments: UsualArguments) -> Callable
         histories=lines(8, _histories(of.results.fresh, names) + ["if spare is None: look.keep(r0)"] * spared),
         result="r0" if of.results.is_one_tensor else HAND_OUT.format(each("r{}", range(len(of.results.fresh)))),
     )
-    return written(text, f"<usual call of {of.recording.name!r}>", names)
+    return written(text, f"usual call of {of.recording.name!r}", names)
 
 
 def compile_checks(of: Specialisation) -> Callable[[tuple[Any, ...]], Any]:
@@ -200,7 +200,7 @@ def compile_checks(of: Specialisation) -> Callable[[tuple[Any, ...]], Any]:
     arguments = UsualArguments.by_position(of)
     assert arguments is not None
     names, checks = _checked(of, WORDS, arguments)
-    return written(f"def holds(args):{checks}        return True\n", f"<usual call of {of.recording.name!r}>", names)
+    return written(f"def holds(args):{checks}        return True\n", f"usual call of {of.recording.name!r}", names)
 
 
 def argument_checks(of: Specialisation, names: dict[str, Any], miss: str) -> str:

@@ -191,4 +191,4 @@ def _listed(of: Specialisation) -> Callable[[Any, list[int]], int]:
         numbers=lines(8, [f"if a{i} is not like[{i}]: return count" for i in numbers]),
         addresses=f"found += {each('m{}[2]', read)}," if read else "pass",
     )
-    return written(text, f"<usual call of {of.recording.name!r}>", names)
+    return written(text, f"usual call of {of.recording.name!r}", names)

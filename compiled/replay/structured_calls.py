@@ -89,7 +89,7 @@ def _flattening(of: Specialisation) -> Callable[[Any, Any], Any]:
         inputs="pass" if inputs.are_arguments else LOOKED_UP.strip(), unpacked=lines(8, unpacked),
         fixed=lines(4, fixed), leaves=each("l{}", range(unpacking.leaves)) or "*()",
     )  # fmt: skip
-    return written(source, f"<arguments of {of.recording.name!r}>", names)
+    return written(source, f"arguments of {of.recording.name!r}", names)
 
 
 def _has_plain_keys(skeleton: Any) -> bool:

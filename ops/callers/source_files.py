@@ -11,6 +11,7 @@ _PACKAGE = str(Path(__file__).absolute().parents[2]) + os.sep
 # Programs that live inside the checkout but are users of the package, not part of it.
 USERS = ("tests", "examples", "benchmarks")
 _USERS = tuple(_PACKAGE + folder + os.sep for folder in (*USERS, ".venv"))
+_WRITTEN = "<tracegrad: "  # code that the package writes as text
 
 
 _STANDARD = os.path.dirname(os.__file__) + os.sep
@@ -32,12 +33,21 @@ def is_user_file(filename: str) -> bool:
 @functools.lru_cache(maxsize=4096)
 def is_own_file(filename: str) -> bool:
     """True for the package's own code."""
-    return filename.startswith(_PACKAGE) and not filename.startswith(_USERS)
+    return filename.startswith(_WRITTEN) or (filename.startswith(_PACKAGE) and not filename.startswith(_USERS))
+
+
+def title_of_written(what: str) -> str:
+    """What stands in the place of a file for code that the package writes as text, which is its own code, too.
+
+    >>> title_of_written("guards")
+    '<tracegrad: guards>'
+    """
+    return f"{_WRITTEN}{what}>"
 
 
 def folder_of(filename: str) -> str:
     """The package's folder in which a file of its own code is; "" for what is not in one."""
-    return filename[len(_PACKAGE) :].partition(os.sep)[0] if is_own_file(filename) else ""
+    return filename[len(_PACKAGE) :].partition(os.sep)[0] if filename.startswith(_PACKAGE) else ""
 
 
 def user_place() -> tuple[str, int]:

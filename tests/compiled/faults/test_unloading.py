@@ -121,7 +121,7 @@ def test_functions_share_a_library(tmp_path):
 
 def test_source_lines_of_dropped_functions_go():
     def count():
-        return sum(title.startswith("<usual call") for title in linecache.cache)
+        return sum(title.startswith("<tracegrad: usual call") for title in linecache.cache)
 
     gc.collect()
     before = count()
