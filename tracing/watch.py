@@ -113,9 +113,8 @@ _local = local = _Local()
 def counter(kinds: tuple[str, ...]) -> Callable[[], int]:
     """What tells how often `changes` has counted any of `kinds`: ``counter(("count", "grads"))()``."""
     total = " + ".join(f"changes.{kind}" for kind in kinds)
-    count: Callable[[], int] = eval(
-        compile(f"lambda: {total}", _COUNTING, "eval"), {"changes": changes}
-    )  # the quickest
+    code = compile(f"lambda: {total}", title_of_written("counts"), "eval")  # the quickest way to say it
+    count: Callable[[], int] = eval(code, {"changes": changes})
     return count
 
 
