@@ -145,7 +145,7 @@ def usual_or_long(*groups):
     cases = []
     for values in itertools.product(*groups):
         differing = sum(one is not group[0] for one, group in zip(values, groups, strict=True))
-        cases.append(pytest.param(*values, marks=pytest.mark.long(every=2) if differing > 1 else []))
+        cases.append(pytest.param(*values, marks=pytest.mark.long(every=5) if differing > 1 else []))
     return cases
 
 

@@ -131,7 +131,7 @@ def test_a_sample_of_the_places(form):
     assert all(interrupted(FORMS[form], at) for at in {*drawn, *filter(begins_exit, places)})
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("form", FORMS)
 def test_every_place(form):
     places = points(*FORMS[form])

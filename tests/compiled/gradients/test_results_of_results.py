@@ -98,7 +98,7 @@ def is_refused(outcome):
     return isinstance(outcome, str) and "of which another result of that call was computed" in outcome
 
 
-@pytest.mark.long(fast=9, every=1)
+@pytest.mark.long(fast=9, every=4)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("use", USES)
 @pytest.mark.parametrize("form", FORMS)

@@ -91,7 +91,7 @@ WAYS = {
 }
 
 
-@pytest.mark.long(fast=7, every=1)
+@pytest.mark.long(fast=7, every=3)
 @pytest.mark.parametrize(
     "parametrization, is_around, when, way", list(itertools.product(PARAMETRIZATIONS, [False, True], WHEN, WAYS))
 )

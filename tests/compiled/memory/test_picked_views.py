@@ -100,7 +100,7 @@ def outcomes(pick, write, whole, keeps, compile=lambda function: function):
     return found
 
 
-@pytest.mark.long(fast=199, every=41)  # of nearly 2,000, a second of C each
+@pytest.mark.long(fast=199, every=101)  # of nearly 2,000, a second of C each
 @pytest.mark.parametrize("whole", WHOLES)
 @pytest.mark.parametrize("write", WRITES)
 @pytest.mark.parametrize("pick", PICKS)

@@ -139,7 +139,7 @@ ALL = [
 ]
 
 
-@pytest.mark.long(fast=23, every=5)
+@pytest.mark.long(fast=23, every=19)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(("kind", "name", "value"), ALL)
 @pytest.mark.filterwarnings("ignore")
@@ -148,7 +148,7 @@ def test_option(tg, kind, name, value, form):
         ask(tg, kind, form, change)
 
 
-@pytest.mark.long(fast=7, every=2)
+@pytest.mark.long(fast=7, every=9)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("value", STEPS)
 @pytest.mark.parametrize("kind", [kind for kind in OPTIONS if kind.partition(" ")[0] not in ("SGD", "Muon")])

@@ -111,7 +111,7 @@ def train(block, loss_of, update, look):
     return [*seen, *kept.tolist(), *w.flatten().tolist(), *(() if w.grad is None else w.grad.flatten().tolist())]
 
 
-@pytest.mark.long(fast=30, every=3)
+@pytest.mark.long(fast=30, every=7)
 @pytest.mark.parametrize("is_tiered", [True, False])
 @pytest.mark.parametrize("look", [1, 5, STEPS])
 @pytest.mark.parametrize("update", UPDATES)
