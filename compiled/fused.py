@@ -20,7 +20,7 @@ from .common.classes import is_a
 from .explain import Change
 from .function import Subprogram
 from .guards.value_kinds import is_optimizer, is_ours
-from .lazy.backward_program import CompiledNode
+from .lazy.compiled_node import CompiledNode
 from .parts.subprograms import NOT_SERVED
 from .recording.recording import Recording
 from .recording.validity import refusal

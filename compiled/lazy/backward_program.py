@@ -2,14 +2,13 @@
 
 When a compiled function returns tensors whose graph is still to be differentiated (``tg.compile(model)`` in an eager
 loop), the recorded graph is differentiated and split: the forward program hands out what the backward program needs,
-and one tape node stands for the whole call.
+and a node of the tape stands for the whole call (`compiled_node.py`).
 """
 
 from __future__ import annotations
 
-import weakref
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,31 +17,39 @@ from ...compiler.differentiate import differentiate
 from ...compiler.graph import Graph
 from ...compiler.passes.simplify import simplify
 from ...compiler.split import Split, split
-from ...ops.array import Buffer, eager
-from ...ops.exposure import is_exposed
+from ...ops.array import eager
 from ...ops.layouts.formats import in_order
 from ...ops.lazy import lazy
 from ...ops.locks import new_lock
 from ...runtime.errors import RuntimeFault
-from ...tape.fused import Watched
-from ...tape.grad_mode import is_recording
-from ...tape.nodes import SECOND_BACKWARD, Edge, Saved, class_called
-from ...tape.nodes import Node as TapeNode
-from ...tape.saved import HandedOut, PastVersions
 from ...tensors.tensor import Tensor, make
 from ...tracing.watch import serve
-from ..common.autograd_graph import leading_to
 from ..common.classes import is_a
-from ..common.outermost import clean_up, entry
 from ..execution.binding import Binding
 from ..execution.double_backward import Again, evaluated, gradients_of, inputs_of
 from ..execution.shape_cache import Programs
-from .deferred_calls import Deferred, deferring
+from .deferred_calls import deferring
 from .eager_tape import EagerTape, ResultsRead
-from .inner_results import computed_of, require_no_others
-from .kept_input import KeptInput, Snapshot
+from .inner_results import computed_of, independent
+from .kept_input import Snapshot
 from .program_calls import PendingArray, ProgramCall
 from .tiers import runs_worth_building
+
+
+class Group(NamedTuple):
+    """Results of a call that one node of the tape stands for."""
+
+    title: str  # of the node
+    places: tuple[int, ...]  # of the results, among those with a history
+    wrt: tuple[int, ...]  # to which inputs their gradients go, among `Backward.wrt`
+    labels: frozenset[str]  # of the inputs of the graph that they are computed of
+    saved: frozenset[str]  # of those that eager mode saves for them
+    own: frozenset[str]  # of those that the backward program reads for them
+
+    @property
+    def copied(self) -> frozenset[str]:
+        """The inputs that are copied: eager mode does not look at them again."""
+        return self.own - self.saved
 
 
 class Backward:
@@ -80,6 +87,23 @@ class Backward:
         # What the graph reads, so that it can be done again: what is still there after the call, and what is saved.
         self.reads = tuple(label for label in reads if label not in self.parts.before)
         self.before = {label: name for label, name in self.parts.before.items() if label in reads}
+
+    @lazy
+    def groups(self) -> tuple[Group, ...]:
+        """The results that share operations on the tape. Eager mode goes back through each group by itself, frees what
+        that has saved, and looks at no more than that."""
+        found = independent(self.graph, self.live, self.wrt)
+        return tuple([self._group(places, ends) for places, ends in found])
+
+    def _group(self, places: tuple[int, ...], ends: frozenset[str]) -> Group:
+        is_whole = len(places) == len(self.live)
+        wrt = tuple(i for i, label in enumerate(self.wrt) if is_whole or label in ends)
+        labels = frozenset(inputs_of(self.graph, [self.live[i] for i in places]))
+        saved = frozenset().union(*(self.eager.saved_behind[i] for i in places))
+        absent = frozenset(label for i, label in enumerate(self._cotangent_labels) if i not in places)
+        program = self._without(absent) if absent else self._whole
+        own = frozenset(program.labels).intersection(self.own)
+        return Group(self.eager.titles[places[0]], places, wrt, labels, saved, own)
 
     @property
     def copied(self) -> bool:
@@ -234,132 +258,7 @@ class BackwardProgram:
     def _evaluated(self, given: Mapping[str, Any]) -> dict[str, Tensor]:
         inputs = {label: make(numbers_now(given[label])) for label in self.labels}
         found = evaluated(self._graph, self._results, inputs)
-        return {name: make(_copied(value)) for name, value in zip(self._results, found, strict=True)}
-
-
-class CompiledNode(TapeNode):
-    """One call of a compiled function on the tape. `still` is set, and counted `made_at`, where it was expected."""
-
-    still: Any = None
-    made_at = -1
-    _watched: tuple[Watched, ...] = ()  # besides what the backward pass reads
-    _shown: tuple[PastVersions, ...] = ()  # results' memory that may be written to unseen
-
-    def __init__(
-        self,
-        backward: Backward,
-        sources: dict[str, Tensor],
-        known: Mapping[str, Edge],
-        saved: Sequence[Any],
-        live: list[Tensor],
-        deferred: Deferred | None = None,
-    ) -> None:
-        edges = [known.get(label) or sources[label].gradient_edge() for label in backward.wrt]
-        super().__init__(backward.eager.title, tuple(edges))
-        self.rename(backward.eager.title)
-        self._backward = backward
-        self.inputs: tuple[Snapshot, ...] = tuple([backward.snapshot(label, sources[label]) for label in backward.kept])
-        self.versions = tuple([kept[3].version for kept in self.inputs])
-        self._outputs = [Saved(live[i], is_output=True) for i in backward.eager.outputs]
-        for i in backward.told_of:
-            live[i].buffer.reader = weakref.ref(self)
-        # Where eager mode does not look at an input again, it may be overwritten before the backward pass.
-        copied = _copied if deferred is None else deferred.copied
-        self._copies = {label: copied(sources[label]) for label in backward.own if label not in backward.eager.inputs}
-        self._saved = saved
-        # Where the call was noted, if it was.
-        self.segment, self.token = (None, -1) if deferred is None else (deferred.segment, deferred.here.tokens)
-        self._released = False
-        self.outputs = len(live)
-
-    @classmethod
-    def called(cls, title: str) -> type[CompiledNode]:
-        """The class of nodes with this title."""
-        return class_called(cls, title)  # type: ignore[return-value]
-
-    @property
-    def backward_programs(self) -> Backward:
-        return self._backward
-
-    def _kept(self) -> dict[str, KeptInput]:
-        return {kept[0]: KeptInput(kept, version) for kept, version in zip(self.inputs, self.versions, strict=True)}
-
-    def keep(self, tensors: Mapping[str, Any], out: Any) -> None:
-        """As of nodes of primitives: a write to one of `tensors` is an error from now on; `out` is the result."""
-        self._watched = (*self._watched, *[Watched.of(x, x is out) for x in tensors.values()])
-
-    def shown_past_versions(self, buffer: Buffer) -> None:
-        if not self._backward.results_read.are_all:
-            self._shown = (*self._shown, PastVersions(buffer))
-
-    def handed_out(self, buffer: Buffer) -> None:
-        if not self._released and not any(each.has_numbers_of(buffer) for each in self._shown):
-            self._shown = (*self._shown, HandedOut(buffer))
-
-    def is_intact(self) -> bool:
-        """True if a backward pass can go through: it has not yet, and what it needs has not been overwritten."""
-        if self._released or any(each.is_written for each in self._shown):
-            return False
-        for output in self._outputs:
-            if output.tensor.buffer.version != output.version or is_exposed(output.tensor.ndarray):
-                return False
-        if not all(each.holds() for each in self._watched):
-            return False
-        for version, (_, tensor, array, buffer, _) in zip(self.versions, self.inputs, strict=True):
-            if tensor.ndarray is not array or buffer.version != version:
-                return False
-        return True
-
-    def require_whole(self, asked: Sequence[int], arrived: Collection[int]) -> None:
-        require_no_others(self._backward.computed_of, asked, arrived)
-
-    @entry
-    def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
-        try:
-            return self._backward_of(cotangents, wanted)
-        except BaseException:
-            clean_up()
-            raise
-
-    def _backward_of(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
-        if self._released:
-            raise RuntimeError(SECOND_BACKWARD)
-        for shown in self._shown:
-            shown.look(self)
-        for each in self._watched:
-            each.check(self)
-        for output in self._outputs:
-            output.look(self)  # it is not read, but eager mode refuses if somebody has written to it
-        self._backward.require_types(cotangents)
-        if is_recording():
-            gradients = self._backward.run_again(self._given_again(), cotangents, wanted)
-        else:
-            tape = self._backward.eager
-            inputs = self._kept()
-            kept = {label: inputs[label].as_in_eager_mode(self, tape) for label in tape.inputs}
-            saved = self._backward.results_read.put_into(self._saved, self._outputs)
-            gradients = self._backward.run({**kept, **self._copies}, saved, cotangents)
-        return [g if want else None for g, want in zip(gradients, wanted, strict=True)]
-
-    def _given_again(self) -> dict[str, Tensor]:
-        backward = self._backward
-        inputs = self._kept()
-        given = {label: inputs[label].unpack_again(self) for label in backward.reads}
-        for label, edge in zip(backward.wrt, self.edges, strict=True):
-            if label in given and given[label].gradient_edge() != edge:
-                given[label] = leading_to(edge, given[label])
-        for label in backward.eager.inputs.difference(given):
-            inputs[label].as_in_eager_mode(self, backward.eager)
-        saved = dict(zip(backward.parts.saved, self._saved, strict=True))
-        before = {label: make(numbers_now(saved[name])) for label, name in backward.before.items()}
-        # Memory of what is pending was made just now; it is peek() that waits for the numbers.
-        return given | {label: make(eager().peek(tensor).copy()) for label, tensor in before.items()}
-
-    def release(self) -> None:
-        if self.inputs or self._saved:
-            self._released = True
-            self.inputs, self.versions, self._copies, self._saved, self._outputs = (), (), {}, (), []
-            self._watched, self._shown = (), ()
+        return {name: make(copied_numbers(value)) for name, value in zip(self._results, found, strict=True)}
 
 
 def dense(values: np.ndarray) -> np.ndarray:
@@ -378,6 +277,6 @@ def numbers_now(value: Any) -> np.ndarray:
     return array
 
 
-def _copied(tensor: Tensor) -> np.ndarray:
+def copied_numbers(tensor: Tensor) -> np.ndarray:
     """Its numbers now, in memory of their own."""
     return np.array(tensor.ndarray, order="C")

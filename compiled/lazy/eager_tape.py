@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,14 +16,15 @@ from ...tape.saved import Saved
 
 @dataclass(frozen=True)
 class EagerTape:
-    """What eager mode has on its tape for a call: the name of the node behind the first result, and what is saved.
+    """What eager mode has on its tape for a call: the names of the nodes behind the results, and what is saved.
 
     Of inputs (by label) the tensors themselves are saved, or views of them; or both.
     """
 
-    title: str
+    titles: tuple[str, ...]  # of the results that have a history
     themselves: frozenset[str]
     views: frozenset[str]
+    saved_behind: tuple[frozenset[str], ...]  # for each of these results: the labels of inputs that are saved for it
     outputs: tuple[int, ...]  # results, in the order of those that have a history
     outputs_read: frozenset[int]  # those of them whose numbers a rule reads; of others the version is looked at
     composites: bool  # whether one is the value of a composite that only eager mode's form of the derivative reads
@@ -83,12 +84,13 @@ class ResultsRead:
         are_all = not tape.composites and read.issubset(shown) and read.issubset(values)
         return ResultsRead(places, are_all and read.isdisjoint(topological(others)))
 
-    def put_into(self, saved: Sequence[Any], outputs: Sequence[Saved]) -> Sequence[Any]:
+    def put_into(self, saved: Sequence[Any], outputs: Mapping[int, Saved]) -> Sequence[Any]:
         """The `saved` values of a call, where they are results those that the holders of `outputs` see now."""
         if not self.places:
             return saved
         values = list(saved)
         for i, j, shape in self.places:
-            result = outputs[j].tensor
-            values[i] = result if result.ndarray.shape == shape else reshape(result, shape)
+            if j in outputs:
+                result = outputs[j].tensor
+                values[i] = result if result.ndarray.shape == shape else reshape(result, shape)
         return values

@@ -1,4 +1,4 @@
-"""Results of one call from which other results of it are computed: one node of the tape stands for all of them."""
+"""Results of one call from which other results of it are computed, and those that share nothing."""
 
 from __future__ import annotations
 
@@ -16,6 +16,36 @@ def computed_of(graph: Graph, live: Sequence[str]) -> Mapping[int, frozenset[int
     behind = [_differentiated_behind(node) for node in nodes]
     found = {i: frozenset(j for j, nodes in enumerate(behind) if node in nodes) for i, node in enumerate(nodes)}
     return {i: others for i, others in found.items() if others}
+
+
+def independent(
+    graph: Graph, live: Sequence[str], wrt: Collection[str]
+) -> list[tuple[tuple[int, ...], frozenset[str]]]:
+    """The places of the results among `live`, in groups whose derivatives share no operation, and the labels of the
+    inputs to which those of each group lead."""
+    node_of = {result.name: result.node for result in graph.results}
+    leading, ends = _leading_to(graph, wrt), {node for node in graph.inputs if node.label in wrt}
+    groups: list[tuple[tuple[int, ...], set[Node]]] = []
+    for i, name in enumerate(live):
+        node = node_of[name]
+        places: tuple[int, ...] = (i,)
+        behind = {each for each in (node, *_differentiated_behind(node)) if each in leading}
+        for others, shared in [group for group in groups if not group[1].isdisjoint(behind)]:
+            places, behind = (*others, *places), behind | shared
+            groups.remove((others, shared))
+        groups.append((places, behind))
+    reached = {places: {end for node in behind for end in node.args if end in ends} for places, behind in groups}
+    return sorted((tuple(sorted(k)), frozenset(str(end.label) for end in found)) for k, found in reached.items())
+
+
+def _leading_to(graph: Graph, wrt: Collection[str]) -> set[Node]:
+    """The operations through which derivatives go on to the inputs `wrt`."""
+    found = {node for node in graph.inputs if node.label in wrt}
+    for node in graph.nodes():
+        ways = [each for each in node.args if each in found and each.type.dtype.numpy.kind in DIFFERENTIABLE_KINDS]
+        if ways and node.op is not detach_primitive:
+            found.add(node)
+    return found.difference(graph.inputs)
 
 
 def _differentiated_behind(node: Node) -> set[Node]:

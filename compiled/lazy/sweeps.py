@@ -14,7 +14,7 @@ from typing import Any
 
 from ...tape.nodes import AccumulateGrad
 from ...tensors.tensor import Tensor
-from .backward_program import CompiledNode
+from .compiled_node import CompiledNode
 from .deferred_calls import Deferred
 from .event_trie import Call, Compute, TrieInput, TrieNode
 from .gradient_pool import ArrayType
@@ -263,7 +263,7 @@ def _nodes_behind(loss: Tensor) -> list[Any] | None:
 
 def _may_be_visited(node: Any) -> bool:
     if isinstance(node, CompiledNode):
-        return _is_plain(node) and not node.backward_programs.copied
+        return _is_plain(node) and not node.backward_programs.copied and len(node.backward_programs.groups) == 1
     return is_op(node) and _is_plain(node)
 
 

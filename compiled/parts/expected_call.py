@@ -28,7 +28,7 @@ from ..common.classes import is_a
 from ..common.tensor_memory import memory_of
 from ..common.written_code import each, lines, written
 from ..guards.guard_codegen import GuardCodegen
-from ..lazy.backward_program import CompiledNode
+from ..lazy.compiled_node import CompiledNode
 from ..lazy.deferred_calls import CALL, NOT_NOTED
 from ..lazy.event_trie import Call, Compute, TrieInput, TrieNode
 from ..lazy.program_calls import PendingResults, ProgramCall
@@ -310,9 +310,10 @@ class Expected:
         """What `CompiledNode.__init__` does."""
         backward = self._of.backward
         assert backward is not None
+        _require(len(backward.groups) == 1)
         live = [i for i, output in enumerate(self._of.results.fresh) if output.live]
-        self.names.update(Node=CompiledNode.called(backward.eager.title), backward=backward, Saved=Saved)
-        self.names.update(count_now=count_now)
+        self.names.update(Node=CompiledNode.called(backward.groups[0].title), backward=backward, Saved=Saved)
+        self.names.update(count_now=count_now, group=backward.groups[0])
         inputs, versions = ["*still.kept"], []
         for j, label in enumerate(self._still.labels):
             self.names[f"kept{j}"] = self._of.captured_sources[label]
@@ -323,16 +324,17 @@ class Expected:
             kept = f"({label!r}, a{i}, a{i}.ndarray, a{i}.buffer, a{i}.steps)"
             inputs.append(f"backward.snapshot({label!r}, a{i})" if has_history else kept)
             versions.append(f"a{i}.buffer.version, ")
-        outputs = ", ".join(f"Saved(r{live[i]}, True)" for i in backward.eager.outputs)
+        outputs = ", ".join(f"{j}: Saved(r{live[i]}, True)" for j, i in enumerate(backward.eager.outputs))
         return [
             "node = new(Node)",
             f"node.edges = node.shown_edges = {self._edges()}",
             "node.sequence, node.tensor_hooks, node.retained = count_now(), {}, {}",
             "node.pre_hooks, node.post_hooks, node.origin = {}, {}, None",
-            f"node.outputs, node._backward, node._copies, node._released = {len(live)}, backward, nothing, False",
+            f"node.outputs, node._backward, node._group = {len(live)}, backward, group",
+            "node._copies, node._released = nothing, False",
             f"node.inputs, node.versions = {f'({chr(44).join(inputs)},)' if inputs[1:] else 'still.kept'}, "
             f"({''.join(versions)})",
-            f"node._outputs, node._saved = [{outputs}], {'saved' if self._plan.saved else '()'}",
+            f"node._outputs, node._saved = {{{outputs}}}, {'saved' if self._plan.saved else '()'}",
             f"node.segment, node.token, node.still = segment, {self._after.tokens}, still",
             "node.made_at = still.count",
             *(f"r{live[i]}.buffer.reader = ref(node)" for i in backward.told_of),

@@ -29,7 +29,8 @@ from ..execution.binding import Binding
 from ..execution.commit import Effects, run
 from ..execution.shape_cache import Programs
 from ..guards.unwritten import Unwritten
-from ..lazy.backward_program import Backward, CompiledNode
+from ..lazy.backward_program import Backward
+from ..lazy.compiled_node import CompiledNode
 from ..lazy.eager_tape import EagerTape
 from ..lazy.gradient_orders import gradient_orders
 from ..recording.leaks import refuse_leaks
@@ -249,9 +250,10 @@ class Specialisation:
                 others = {k: instead[id(one)] for k, one in self.captured_sources.items() if id(one) in instead}
                 sources.update(others)
                 edges = {label: edge for label, edge in edges.items() if label not in others}
-            node = CompiledNode(self.backward, sources, edges, saved, live, deferred)
-            for i, tensor in enumerate(live):
-                tensor.attach(node, i)
+            for group in self.backward.groups:
+                node = CompiledNode(self.backward, group, sources, edges, saved, live, deferred)
+                for i, place in enumerate(group.places):
+                    live[place].attach(node, i)
         for tensor, output in zip(fresh, outputs, strict=True):
             if output.spent is not None:
                 tensor.attach(output.spent, 0)
@@ -353,20 +355,29 @@ def _refuse_histories_of_nothing(recording: Recording, graph: Graph, live: Seque
 
 
 def _eager_tape(recording: Recording, live: list[Tensor]) -> EagerTape:
-    roots = {id(root.array): root.node.label for root in recording.recorder.roots}
     kept, read = kept_by_tape(live), {id(tensor.buffer) for tensor in kept_by_tape(live, PrimitiveNode.read_by_rules)}
     of_composites = {id(tensor.buffer) for tensor in kept_by_tape(live, PrimitiveNode.read_by_form)}
     buffers = {id(tensor.buffer) for tensor in kept}
-    through_views = {id(tensor.buffer) for tensor in kept if id(tensor) not in roots}
-    assert live[0].grad_fn is not None
+    themselves, views = _inputs_among(kept, recording)
+    behind = [_inputs_among(kept_by_tape([tensor]), recording) for tensor in live]
     return EagerTape(
-        live[0].grad_fn.title,
-        frozenset(roots[id(tensor)] for tensor in kept if id(tensor) in roots),
-        frozenset(root.node.label for root in recording.recorder.roots if id(root.array.buffer) in through_views),
+        tuple(tensor.grad_fn.title for tensor in live if tensor.grad_fn is not None),
+        themselves,
+        views,
+        tuple(one | other for one, other in behind),
         tuple(i for i, tensor in enumerate(live) if id(tensor.buffer) in buffers),
         frozenset(i for i, tensor in enumerate(live) if id(tensor.buffer) in read),
         any(id(tensor.buffer) in of_composites for tensor in live),
     )
+
+
+def _inputs_among(kept: list[Tensor], recording: Recording) -> tuple[frozenset[str], frozenset[str]]:
+    """The labels of the inputs that are kept themselves, and of those of which views are."""
+    found, roots = {id(tensor) for tensor in kept}, recording.recorder.roots
+    inputs = {id(root.array) for root in roots}
+    viewed = {id(tensor.buffer) for tensor in kept if id(tensor) not in inputs}
+    themselves = frozenset(root.node.label for root in roots if id(root.array) in found)
+    return themselves, frozenset(root.node.label for root in roots if id(root.array.buffer) in viewed)
 
 
 def _refuse_strided_writes(recording: Recording) -> None:
