@@ -191,9 +191,25 @@ def by_zero(gradient: Any, g: Any, node: PrimitiveNode) -> Any:
         return _ByZero.of(gradient, g, node)
     result = g.detach()
     result.attach(node, 0)
+    return _by_signs(gradient, result)
+
+
+def depending(gradient: Any, x: Any) -> Any:
+    """`gradient`, which depends on `x` with a derivative of zero."""
+    if switch.stack or levels.open is not None:
+        return _by_signs(gradient, x)
+    behind = _ByZero("ThresholdBackward0", (gradient.gradient_edge(), x.gradient_edge()))
+    behind.type = x.type_
+    out = gradient.detach()
+    out.attach(behind, 0)
+    return out
+
+
+def _by_signs(gradient: Any, result: Any) -> Any:
+    """`gradient`, by operations of which the derivative for `result` is zero."""
     shape, of = gradient.ndarray.shape, result.ndarray.shape
     pointwise = all(n in (1, m) for n, m in zip(shape[::-1], of[::-1], strict=False)) and len(shape) <= len(of)
-    signs = cast(sign(real(result)), g.dtype) if g.ndarray.dtype.kind == "c" else sign(result)
+    signs = cast(sign(real(result)), gradient.dtype) if result.ndarray.dtype.kind == "c" else sign(result)
     share = unbroadcast(signs, shape if pointwise else ())  # a number where the result has other elements
     return where(current().constant(True, bool_), gradient, share)
 

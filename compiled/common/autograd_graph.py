@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -120,3 +120,15 @@ def graph_behind(nodes: Iterable[TapeNode | None], stop: Iterable[TapeNode | Non
                 seen.add(edge.node)
                 stack.append(edge.node)
     return seen - ended
+
+
+def gradients_depending_by_zero(nodes: Iterable[TapeNode], ends: Mapping[Edge, str]) -> dict[str, frozenset[str]]:
+    """Of each gradient for what has a name in `ends`: the names of what it depends on with a derivative of zero, since
+    it comes through one of `nodes` that says so (ReLU)."""
+    found: dict[str, frozenset[str]] = {}
+    for node in nodes:
+        if is_a(node, PrimitiveNode) and node.zero:
+            edges = [edge for each in graph_behind([node], [end.node for end in ends]) for edge in each.edges]
+            reached = frozenset(ends[edge] for edge in edges if edge in ends)
+            found.update({name: found.get(name, frozenset()) | reached for name in reached})
+    return found

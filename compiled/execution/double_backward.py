@@ -9,6 +9,7 @@ from ...compiler.graph import Graph, Node, topological
 from ...ops.core import current
 from ...ops.movement import transpose
 from ...tape.grad_mode import recorded
+from ...tape.nodes import depending
 from ...tape.reverse import grad_within
 from ...tensors.tensor import Tensor
 
@@ -22,20 +23,31 @@ def inputs_of(graph: Graph, names: Sequence[str]) -> tuple[str, ...]:
 Again = Callable[..., tuple[Tensor | None, ...]]
 
 
-def gradients_of(graph: Graph, labels: Sequence[str], of: Sequence[str], wrt: Sequence[str]) -> Again:
+def gradients_of(
+    graph: Graph,
+    labels: Sequence[str],
+    of: Sequence[str],
+    wrt: Sequence[str],
+    depends: Mapping[str, frozenset[str]],
+) -> Again:
     """A function of the inputs `labels` and a cotangent for each of the results `of`: the gradients for `wrt`, with a
-    history."""
+    history. `depends` says on which inputs a gradient depends whether or not its derivative for them is zero."""
     count = len(labels)
 
     def gradients(*tensors: Tensor) -> tuple[Tensor | None, ...]:
         given = dict(zip(labels, tensors[:count], strict=True))
-        return tuple(_gradients_again(graph, of, wrt, given, tensors[count:]))
+        return tuple(_gradients_again(graph, of, wrt, given, tensors[count:], depends))
 
     return gradients
 
 
 def _gradients_again(
-    graph: Graph, of: Sequence[str], wrt: Sequence[str], given: Mapping[str, Tensor], cotangents: Sequence[Tensor]
+    graph: Graph,
+    of: Sequence[str],
+    wrt: Sequence[str],
+    given: Mapping[str, Tensor],
+    cotangents: Sequence[Tensor],
+    depends: Mapping[str, frozenset[str]],
 ) -> list[Tensor | None]:
     """The gradients of the results `of`, with a history that leads to `given` and to the cotangents."""
     if not any(label in given and given[label].requires_grad for label in wrt):
@@ -46,7 +58,11 @@ def _gradients_again(
         outputs = evaluated(graph, of, inputs)
         sources = [label for label in wrt if label in inputs and inputs[label].requires_grad]
         found = grad_within(outputs, [inputs[s] for s in sources], list(cotangents), allow_unused=True)
-    gradients = dict(zip(sources, found, strict=True))
+        gradients = dict(zip(sources, found, strict=True))
+        for source, gradient in gradients.items():
+            for label in sorted(depends.get(source, ())) if gradient is not None else ():
+                if label in inputs and inputs[label].requires_grad:
+                    gradients[source] = depending(gradients[source], inputs[label])
     return [gradients.get(label) for label in wrt]
 
 

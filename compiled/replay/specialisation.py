@@ -21,7 +21,7 @@ from ...tape.nodes import Edge, PrimitiveNode
 from ...tensors.tensor import Tensor, make
 from ...tracing.watch import changes, counter
 from ...tracing.watched_classes import classes
-from ..common.autograd_graph import graph_behind, histories, kept_by_tape
+from ..common.autograd_graph import gradients_depending_by_zero, graph_behind, histories, kept_by_tape
 from ..common.classes import is_a
 from ..common.pytree import at
 from ..common.sharing import sharing
@@ -333,7 +333,8 @@ def _backward_of(recording: Recording, graph: Graph, results: Results, programs:
         )
     leaves = {root.node.label: root.array for root in recording.recorder.roots if root.requires_grad}
     orders = gradient_orders(tensors, leaves, behind)
-    return Backward(graph, live, wrt, programs.backward, _eager_tape(recording, tensors), orders)
+    depends = gradients_depending_by_zero(behind, {_as_tensor(x).gradient_edge(): k for k, x in leaves.items()})
+    return Backward(graph, live, wrt, programs.backward, _eager_tape(recording, tensors), orders, depends)
 
 
 def _as_tensor(array: Any) -> Tensor:
