@@ -262,6 +262,7 @@ class _Block:
         if not (begins and budget.is_worth_compiling) or switch.stack:
             return True
         switch.stack, self._entry = (self._entry,), None
+        budget.times.begin_noting()
         for called in self._called.values():
             if (owner := called()) is not None:
                 self._parts.know(owner)

@@ -15,21 +15,21 @@ from .deferral import deferred
 
 class remembered:
     """Let `block` know what the cache holds of the program with these arguments, the first of which may be its file;
-    afterwards keep what has been found out, unless that was known."""
+    afterwards keep what has been found out, unless that was known. What was worth it may be found not to be."""
 
     def __init__(self, block: deferred, program: Sequence[str]) -> None:
         self._budget, self._key = block.segments.budget, _key(program)
-        self._is_known = False
+        self._earlier: dict[str, float] | None = None
 
     def __enter__(self) -> None:
-        earlier = None if self._budget is None else records.find(self._key)
-        if self._budget is not None and earlier is not None:
-            self._is_known = True
-            self._budget.learn(earlier)
+        self._earlier = None if self._budget is None else records.find(self._key)
+        if self._budget is not None and self._earlier is not None:
+            self._budget.learn(self._earlier)
 
     def __exit__(self, *error: object) -> None:
-        found = None if self._budget is None or self._is_known else self._budget.experience()
-        if found is not None:
+        found = None if self._budget is None else self._budget.experience()
+        earlier = self._earlier
+        if found is not None and (earlier is None or (earlier["is_worth_it"] and not found["is_worth_it"])):
             records.keep(self._key, found)
 
 
@@ -42,4 +42,4 @@ def _key(program: Sequence[str]) -> str:
     with suppress(OSError):
         text = Path(program[0]).read_bytes()
     words = map(os.fsencode, program)  # which need not be text in any encoding
-    return hash_of_bytes(b"\0".join([b"run 2", sys.version.encode(), text, *words]))
+    return hash_of_bytes(b"\0".join([b"run 3", sys.version.encode(), text, *words]))

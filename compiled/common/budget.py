@@ -33,6 +33,7 @@ FEW = 64  # steps of a model that is one of many, which come anew
 PIECES = 32  # of the library's work, after which nodes are counted as long as no step has ended
 SAVED = 0.9  # of a step's time in eager mode: what a program has to take at most to be worth it
 MANY = 16  # noted steps of which some should have been done by programs
+TRIED = 0.15  # of what a run takes in eager mode: what it may cost to find out whether programs are quicker
 LONGER = 4  # times as long as the earlier run: what was not worth it then may be now
 AGAIN = 1.5  # times what an earlier run has spent, in which it was worth it, may be spent
 
@@ -164,12 +165,22 @@ class Budget:
         self.times.ended(is_eager)
 
     def experience(self) -> dict[str, float] | None:
-        """What a later run of the program may want to know: None if nothing has been found out."""
-        eager, built = self.times.median(True), self.times.median(False)
-        is_in_vain = built is None and (self.expenses.rests > 0 or self.passes - self.steps >= MANY)
-        if eager is None or (built is None and not is_in_vain):
+        """What a later run of the program, of the same length, may want to know: None if nothing was noted.
+
+        Programs are worth it if their steps are quicker than eager ones by more than recordings and what numpy did of
+        noted steps have cost. Where too few were done to tell, they are tried if that costs little.
+        """
+        eager, built = self._eager or self.times.median(True), self.times.median(False)
+        first = self.times.first_noted
+        if eager is None or not first:
             return None
-        is_worth_it = built is not None and built <= SAVED * eager
+        whole, usual = eager * self.passes, eager if built is None else built
+        cost = max(0.0, sum(first) - usual * len(first))
+        if built is not None:
+            is_worth_it = built <= SAVED * eager and cost + built * self.passes <= whole
+        else:
+            is_in_vain = self.expenses.rests > 0 or self.passes - self.steps >= MANY
+            is_worth_it = not is_in_vain and cost <= TRIED * whole
         return {"is_worth_it": is_worth_it, "eager": eager, "work": self.work, "spent": self.expenses.in_all}
 
     def learn(self, earlier: dict[str, float]) -> None:

@@ -320,6 +320,53 @@ def test_what_is_found_out(monkeypatch):
     assert known["eager"] > 0 and known["work"] > 0 and known["spent"] > 0
 
 
+#: Seconds of an eager step and of one that programs do (None: too few were done to tell), of the first noted steps, and
+#: how many steps there were in all: whether a later run of the same length is quicker with programs from the beginning.
+VERDICTS = {
+    "quicker": (0.010, 0.004, [0.1, 0.05, *[0.004] * 40], 100, True),
+    "quicker, but recordings take longer than what is saved": (0.010, 0.004, [0.5, 0.3, *[0.004] * 40], 100, False),
+    "the same in a longer run": (0.010, 0.004, [0.5, 0.3, *[0.004] * 40], 1000, True),
+    "as quick": (0.010, 0.0095, [0.01] * 40, 1000, False),
+    "slower": (0.010, 0.020, [0.02] * 40, 1000, False),
+    "too few to tell, and cheap to try": (0.010, None, [0.1, 0.03], 100, True),
+    "too few to tell, and dear": (0.010, None, [0.5, 0.03], 100, False),
+    "many, of which programs have done none": (0.010, None, [0.01] * 20, 100, False),
+}
+
+
+@pytest.mark.parametrize("name", VERDICTS)
+def test_what_is_worth_it_for_a_run_as_long(name):
+    eager, built, first, steps, is_worth_it = VERDICTS[name]
+    known = budget.Budget()
+    known.times.median = lambda is_eager: eager if is_eager else built
+    known.times.first_noted, known.passes, known.steps = first, steps, steps - len(first)
+    assert known.experience()["is_worth_it"] is is_worth_it
+
+
+def test_a_run_without_noted_steps_finds_out_nothing():
+    known = budget.Budget()
+    known.times.median, known.passes = lambda is_eager: 0.01 if is_eager else None, 100
+    assert known.experience() is None
+
+
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("second", [True, False, None])
+def test_what_was_worth_it_may_be_found_not_to_be(monkeypatch, tmp_path, first, second):
+    program = [str(tmp_path / "prog.py")]
+    for verdict in (first, second):
+        block = tg.deferred(tiered=True)
+        monkeypatch.setattr(
+            block.segments.budget, "experience", lambda is_worth_it=verdict: is_worth_it and found(True)
+        )
+        if verdict is False:
+            monkeypatch.setattr(block.segments.budget, "experience", lambda: found(False))
+        with remembered(block, program):
+            pass
+    later = tg.deferred(tiered=True)
+    with remembered(later, program):
+        assert later.segments.budget.is_worth_compiling is (first and second is not False)
+
+
 def test_steps_that_numpy_does_say_nothing_of_what_programs_take(monkeypatch):
     steps_cost(monkeypatch, 10)
     monkeypatch.setattr(tiers, "cost_of_building", lambda graph: 1e12)  # nothing is worth being built
@@ -327,7 +374,6 @@ def test_steps_that_numpy_does_say_nothing_of_what_programs_take(monkeypatch):
     train(block, 20)
     times = block.segments.budget.times
     assert times.median(True) > 0 and times.median(False) is None
-    assert block.segments.budget.experience() is None  # a later run may be as short, or not
     train(block, 20)  # another model
     assert block.segments.budget.experience()["is_worth_it"] is False
 
