@@ -23,9 +23,8 @@ class StepTimes:
         self._is_interpreted = False  # numpy has done what is noted of the present step, at least a part
         self._steps = self._built = 0  # how many have ended, and of those that are noted, how many programs have done
         self._noted = 0
-        self.first_noted: list[
-            float
-        ] = []  # what the first noted steps took, with recordings and what numpy did of them
+        #: What the first noted steps took, with recordings and what numpy did of them.
+        self.first_noted: list[float] = []
 
     def begin_noting(self) -> None:
         """The step that begins now is noted, the one before was not."""
