@@ -24,10 +24,10 @@ SERVED = collections.Counter()
 @pytest.hookimpl(wrapper=True)
 def pytest_pycollect_makemodule(parent):
     """Of each file the first test and every 97th are in the fast tier, but for functions marked otherwise; every
-    second of the others is long, of functions with many parameters a part of these."""
+    third of the others is long, of functions with many parameters a part of these."""
     module = yield
     if not parent.config.getoption("--question-table"):
-        module.add_marker(pytest.mark.long(fast=97, every=2, by_size=True))
+        module.add_marker(pytest.mark.long(fast=97, every=3, by_size=True))
     return module
 
 
