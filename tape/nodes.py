@@ -195,7 +195,8 @@ def by_zero(gradient: Any, g: Any, node: PrimitiveNode) -> Any:
 
 
 def depending(gradient: Any, x: Any) -> Any:
-    """`gradient`, which depends on `x` with a derivative of zero."""
+    """`gradient`, which depends on `x` with a derivative of zero; its node has the name of ReLU's derivative, whatever
+    the operation was."""
     if switch.stack or levels.open is not None:
         return _by_signs(gradient, x)
     behind = _ByZero("ThresholdBackward0", (gradient.gradient_edge(), x.gradient_edge()))
