@@ -93,12 +93,14 @@ class Sweep:
                 if True in wanted:
                     self._propagate(node, [arrived[0]], wanted)
                 return
+        wanted = [e.node is not None and e.node in useful for e in node.edges]
+        goes_on = any(wanted)
         if node.outputs > 1:
             asked = [i for i in range(node.outputs) if self._is_asked_for(node, i)]
             if asked:
                 node.require_whole(asked, [i for i, g in arrived.items() if g is not None])
-        wanted = [e.node is not None and e.node in useful for e in node.edges]
-        goes_on = any(wanted)
+                leading = node.on_the_way(wanted)
+                arrived = {i: g for i, g in arrived.items() if i in leading or Edge(node, i) in self.captures}
         # PyTorch's order: what `grad` captures on the way has not been through the hooks, where the way ends it has.
         before_hooks = goes_on and not self.store_captures
         if before_hooks:

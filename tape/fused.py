@@ -259,10 +259,14 @@ class FusedNode(PrimitiveNode):
 
     def _by_derivatives(self, g: Any, given: Sequence[int], wanted: Sequence[bool]) -> list[Any]:
         """The derivatives in primitives of the operands, which may be differentiated again."""
-        arguments = [x.unpack(self) if isinstance(x, SavedTensor) else x for x in self.arguments]
         asked = [False] * self.fused.operands
         for i, want in zip(given, wanted, strict=True):
             asked[i] = want
+        unread = {*range(self.fused.operands)}.difference(self.fused.reads(asked))
+        arguments = [
+            x.tensor if type(x) is Saved and i in unread else x.unpack(self) if isinstance(x, SavedTensor) else x
+            for i, x in enumerate(self.arguments)
+        ]
         assert self.fused.derivatives is not None
         found = self.fused.derivatives(g, asked, *arguments)
         if self.fused.zero and switches.enabled:

@@ -145,6 +145,10 @@ class Node:
     def require_whole(self, asked: Sequence[int], arrived: Collection[int]) -> None:
         """RuntimeError if the gradient of an output in `asked` also goes through one in `arrived`, at which it came."""
 
+    def on_the_way(self, wanted: Sequence[bool]) -> Collection[int]:
+        """The outputs from which gradients go on to the edges `wanted`."""
+        return range(self.outputs)
+
     def hooks_of(self, output: int) -> list[Callable[[Any], Any]]:
         """The hooks on the tensor that is output number `output`, in the order of registration."""
         return list(self.tensor_hooks.get(output, {}).values())

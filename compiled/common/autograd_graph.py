@@ -122,13 +122,21 @@ def graph_behind(nodes: Iterable[TapeNode | None], stop: Iterable[TapeNode | Non
     return seen - ended
 
 
-def gradients_depending_by_zero(nodes: Iterable[TapeNode], ends: Mapping[Edge, str]) -> dict[str, frozenset[str]]:
+Ends = Mapping[Edge, frozenset[str]]  # where gradients end, and the names of what they are for
+
+
+def reached(nodes: Iterable[TapeNode | None], ends: Ends) -> frozenset[str]:
+    """The names of what gradients go on to from `nodes`."""
+    edges = {edge for each in graph_behind(nodes, [end.node for end in ends]) for edge in each.edges}
+    return frozenset().union(*[ends[edge] for edge in edges if edge in ends])
+
+
+def gradients_depending_by_zero(nodes: Iterable[TapeNode], ends: Ends) -> dict[str, frozenset[str]]:
     """Of each gradient for what has a name in `ends`: the names of what it depends on with a derivative of zero, since
     it comes through one of `nodes` that says so (ReLU)."""
     found: dict[str, frozenset[str]] = {}
     for node in nodes:
         if is_a(node, PrimitiveNode) and node.zero:
-            edges = [edge for each in graph_behind([node], [end.node for end in ends]) for edge in each.edges]
-            reached = frozenset(ends[edge] for edge in edges if edge in ends)
-            found.update({name: found.get(name, frozenset()) | reached for name in reached})
+            names = reached([node], ends)
+            found.update({name: found.get(name, frozenset()) | names for name in names})
     return found

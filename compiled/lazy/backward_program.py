@@ -7,7 +7,7 @@ and a node of the tape stands for the whole call (`compiled_node.py`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,6 +52,14 @@ class Group(NamedTuple):
         return self.own - self.saved
 
 
+class Needed(NamedTuple):
+    """What one backward pass needs as it was in the call."""
+
+    inputs: frozenset[str]  # labels of the graph's inputs, of which eager mode looks at the versions or C reads numbers
+    outputs: frozenset[int]  # results, among those with a history
+    again: frozenset[str]  # labels of the inputs of which the results are computed that gradients arrived at
+
+
 class Backward:
     """The backward programs of one specialisation: one for each set of results that a gradient arrives at."""
 
@@ -83,6 +91,7 @@ class Backward:
         self._lock = new_lock()
         self._whole = BackwardProgram(programs, self.parts.backward)
         self._partial: dict[frozenset[str], BackwardProgram] = {}
+        self._needed: dict[tuple[frozenset[int], frozenset[int]], Needed] = {}
         self._wholes: dict[tuple[tuple[str, ...], ...], Again] = {}  # by what they read, what arrives, what is wanted
         computed = (*self.parts.saved, *self._cotangent_labels)
         self.own = tuple(label for label in self._whole.labels if label not in computed)
@@ -106,6 +115,26 @@ class Backward:
         program = self._without(absent) if absent else self._whole
         own = frozenset(program.labels).intersection(self.own)
         return Group(self.eager.titles[places[0]], places, wrt, labels, saved, own)
+
+    def needed_between(self, arrived: frozenset[int], wanted: frozenset[int]) -> Needed:
+        """What a backward pass needs as it was in the call, where gradients have arrived at the results `arrived` and
+        go to the inputs `wanted` of `wrt`."""
+        found = self._needed.get((arrived, wanted))
+        if found is None:
+            inputs, outputs = self.eager.saved_between(arrived, [self.wrt[i] for i in wanted])
+            absent = frozenset(label for i, label in enumerate(self._cotangent_labels) if i not in arrived)
+            program = self._without(absent) if absent else self._whole
+            labels = program.reads([f"grad_{self.wrt[i]}" for i in wanted])
+            read = [j for i, j, _ in self.results_read.places if self.parts.saved[i] in labels]
+            again = frozenset(inputs_of(self.graph, [self.live[i] for i in sorted(arrived)]))
+            found = Needed(inputs.union(labels), outputs.union(self.eager.outputs[j] for j in read), again)
+            self._needed[arrived, wanted] = found
+        return found
+
+    def leads(self, place: int, wanted: Collection[int]) -> bool:
+        """Whether the derivatives of a result go on to one of the inputs `wanted` of `wrt`."""
+        ends = self.eager.leading[place]
+        return any(self.wrt[i] in ends for i in wanted)
 
     @property
     def copied(self) -> bool:
@@ -190,7 +219,7 @@ class Backward:
         pass is a program, too, and so on.
         """
         arrived = {name: g for name, g in zip(self.live, cotangents, strict=True) if g is not None}
-        wrt = tuple([label for label, want in zip(self.wrt, wanted, strict=True) if want])
+        wrt = tuple([label for label, want in zip(self.wrt, wanted, strict=True) if want and label in given])
         whole = self._again(tuple(given), tuple(arrived), wrt)
         tensors = (*given.values(), *arrived.values())
         found = whole(*tensors) if deferring() is None else serve(whole, whole, tensors, {})
@@ -215,6 +244,10 @@ class BackwardProgram:
         self._types = {r.name: r.node.type for r in graph.results}
         self._call = ProgramCall(graph, self.labels, ())
         self._runs = 0
+
+    def reads(self, results: Sequence[str]) -> set[str]:
+        """The inputs that are read for the gradients `results`, as far as there are these."""
+        return set(inputs_of(self._graph, [name for name in results if name in self._types]))
 
     def note_or_run(self, given: Mapping[str, Any]) -> dict[str, Tensor]:
         """The gradients by name: noted by an interpreter that computes later, else computed now."""

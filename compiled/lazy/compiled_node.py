@@ -18,7 +18,7 @@ from ...tape.saved import HandedOut, PastVersions
 from ...tensors.tensor import Tensor, make
 from ..common.autograd_graph import leading_to
 from ..common.outermost import clean_up, entry
-from .backward_program import Backward, Group, copied_numbers, numbers_now
+from .backward_program import Backward, Group, Needed, copied_numbers, numbers_now
 from .deferred_calls import Deferred
 from .inner_results import require_no_others
 from .kept_input import KeptInput, Snapshot
@@ -120,29 +120,47 @@ class CompiledNode(TapeNode):
     def _backward_of(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
         if self._released:
             raise RuntimeError(SECOND_BACKWARD)
-        for shown in self._shown:
-            shown.look(self)
-        for each in self._watched:
-            each.check(self)
-        for output in self._outputs.values():
-            output.look(self)  # it is not read, but eager mode refuses if somebody has written to it
         group, backward = self._group, self._backward
-        arrived = spread(cotangents, group.places, len(backward.live), None)
+        arrived = spread(self._on_the_way(cotangents, wanted), group.places, len(backward.live), None)
         backward.require_types(arrived)
+        asked = spread(wanted, group.wrt, len(backward.wrt), False)
+        needed = backward.needed_between(_places(arrived), _places(asked, False))
+        self._look(needed)
         if is_recording():
-            asked = spread(wanted, group.wrt, len(backward.wrt), False)
-            gradients = backward.run_again(self._given_again(), arrived, asked)
+            gradients = backward.run_again(self._given_again(needed), arrived, asked)
         else:
             inputs = self._kept()
-            kept = {label: inputs[label].as_in_eager_mode(self, backward.eager) for label in group.saved}
+            looked_at = {label: inputs[label] for label in group.saved & needed.inputs}
+            kept = {label: each.as_in_eager_mode(self, backward.eager) for label, each in looked_at.items()}
+            # C reads more than what is asked for needs.
+            kept.update({label: inputs[label].unchecked() for label in group.saved.difference(kept)})
             saved = backward.results_read.put_into(self._saved, self._outputs)
             gradients = backward.run({**kept, **self._copies}, saved, arrived)
         return [gradients[i] if want else None for i, want in zip(group.wrt, wanted, strict=True)]
 
-    def _given_again(self) -> dict[str, Tensor]:
+    def on_the_way(self, wanted: Sequence[bool]) -> Collection[int]:
+        asked = [i for i, want in zip(self._group.wrt, wanted, strict=True) if want]
+        return [i for i, place in enumerate(self._group.places) if self._backward.leads(place, asked)]
+
+    def _on_the_way(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
+        """The gradients that have arrived at results from which eager mode would go on to what is wanted."""
+        leading = self.on_the_way(wanted)
+        return [g if i in leading else None for i, g in enumerate(cotangents)]
+
+    def _look(self, needed: Needed) -> None:
+        """RuntimeError where somebody has written to what eager mode would look at."""
+        for shown in self._shown:
+            shown.look(self)
+        for each in self._watched:
+            each.check(self)
+        for j, output in self._outputs.items():
+            if self._backward.eager.outputs[j] in needed.outputs:
+                output.look(self)  # it is not read, but eager mode refuses if somebody has written to it
+
+    def _given_again(self, needed: Needed) -> dict[str, Tensor]:
         backward = self._backward
         inputs = self._kept()
-        labels, saved_by_tape = self._group.labels, self._group.saved
+        labels, saved_by_tape = self._group.labels & needed.again, self._group.saved & needed.inputs
         given = {label: inputs[label].unpack_again(self) for label in backward.reads if label in labels}
         for label, edge in zip([backward.wrt[i] for i in self._group.wrt], self.edges, strict=True):
             if label in given and given[label].gradient_edge() != edge:
@@ -159,6 +177,11 @@ class CompiledNode(TapeNode):
             self._released = True
             self.inputs, self.versions, self._copies, self._saved, self._outputs = (), (), {}, (), {}
             self._watched, self._shown = (), ()
+
+
+def _places(values: Sequence[Any], absent: Any = None) -> frozenset[int]:
+    """Where there is something but for `absent`."""
+    return frozenset(i for i, value in enumerate(values) if value is not absent)
 
 
 def spread(values: Sequence[Any], places: Sequence[int], count: int, otherwise: Any) -> list[Any]:

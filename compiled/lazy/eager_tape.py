@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...compiler.graph import Graph, Node, Result, topological
 from ...compiler.passes.simplify import simplify
 from ...compiler.split import Split
 from ...ops.lazy import lazy
 from ...ops.movement import reshape, reshape_primitive
+from ...tape.nodes import PrimitiveNode
 from ...tape.saved import Saved
+from ...tensors.tensor import Tensor
+from ..common.autograd_graph import Ends, graph_behind, history_of, kept_by_tape, reached
+from ..common.classes import is_a
+
+
+class Saving(NamedTuple):
+    """What nodes of eager mode's tape save that lie behind the same results and lead to the same inputs."""
+
+    results: frozenset[int]  # behind which they are, among those that have a history
+    ends: frozenset[str]  # the labels of the inputs to which they lead
+    inputs: frozenset[str]  # the labels of those that they save
+    outputs: frozenset[int]  # the results that they save, among those that have a history
 
 
 @dataclass(frozen=True)
@@ -28,11 +41,94 @@ class EagerTape:
     outputs: tuple[int, ...]  # results, in the order of those that have a history
     outputs_read: frozenset[int]  # those of them whose numbers a rule reads; of others the version is looked at
     composites: bool  # whether one is the value of a composite that only eager mode's form of the derivative reads
+    saving: tuple[Saving, ...] = ()
+    leading: tuple[frozenset[str], ...] = ()  # for each of these results: the labels of the inputs to which it leads
+
+    @staticmethod
+    def of(live: Sequence[Tensor], roots: Sequence[Any], ends: Ends) -> EagerTape:
+        """The tape behind results `live` of a recorded call with `roots`, whose gradients go to `ends`."""
+        kept = kept_by_tape(live)
+        read = {id(tensor.buffer) for tensor in kept_by_tape(live, PrimitiveNode.read_by_rules)}
+        of_composites = {id(tensor.buffer) for tensor in kept_by_tape(live, PrimitiveNode.read_by_form)}
+        themselves, views = _inputs_among(kept, roots)
+        behind = [_inputs_among(kept_by_tape([tensor]), roots) for tensor in live]
+        return EagerTape(
+            tuple(tensor.grad_fn.title for tensor in live if tensor.grad_fn is not None),
+            themselves,
+            views,
+            tuple(one | other for one, other in behind),
+            tuple(_results_among(kept, live)),
+            frozenset(i for i, tensor in enumerate(live) if id(tensor.buffer) in read),
+            any(id(tensor.buffer) in of_composites for tensor in live),
+            _saving(live, roots, ends),
+            tuple(reached([history_of(tensor)], ends) for tensor in live),
+        )
 
     @lazy
     def inputs(self) -> frozenset[str]:
         """The labels of all inputs of which anything is saved."""
         return self.themselves | self.views
+
+    def saved_between(self, arrived: Collection[int], wanted: Collection[str]) -> tuple[frozenset[str], frozenset[int]]:
+        """What eager mode looks at when gradients have arrived at results and go to inputs: the labels of inputs, and
+        the results among those that have a history."""
+        visited = [s for s in self.saving if not (s.results.isdisjoint(arrived) or s.ends.isdisjoint(wanted))]
+        inputs, outputs = [each.inputs for each in visited], [each.outputs for each in visited]
+        return frozenset().union(*inputs), frozenset().union(*outputs)
+
+
+def _saving(live: Sequence[Tensor], roots: Sequence[Any], ends: Ends) -> tuple[Saving, ...]:
+    """What the nodes behind `live` save, by where they are: nodes behind the same results that lead to the same inputs
+    are looked at together. Nodes only lead to older ones: two walks in that order see each of them twice."""
+    first = [history_of(tensor) for tensor in live]
+    nodes = sorted(graph_behind(first, [end.node for end in ends]), key=lambda node: node.sequence)
+    leads = dict.fromkeys(nodes, 0)  # sets as bits, for graphs of thousands of nodes
+    bit_of = {edge: 1 << i for i, edge in enumerate(ends)}
+    for node in nodes:
+        for edge in node.edges:
+            leads[node] |= bit_of[edge] if edge in bit_of else leads.get(edge.node, 0)  # type: ignore[arg-type]
+    behind = dict.fromkeys(nodes, 0)
+    for i, start in enumerate(first):
+        if start in behind:
+            behind[start] |= 1 << i
+    for node in reversed(nodes):
+        for edge in node.edges:
+            if edge.node in behind:
+                behind[edge.node] |= behind[node]
+    kept: dict[tuple[int, int], list[Tensor]] = {}
+    for node in nodes:
+        if is_a(node, PrimitiveNode) and node.saves:
+            saved = [each.tensor for each in node.all_kept() if is_a(each, Saved)]
+            kept.setdefault((behind[node], leads[node]), []).extend(saved)
+    labels = list(ends.values())
+    return tuple(
+        Saving(
+            frozenset(_bits(results)),
+            frozenset().union(*[labels[i] for i in _bits(reached)]),
+            frozenset().union(*_inputs_among(tensors, roots)),
+            frozenset(_results_among(tensors, live)),
+        )
+        for (results, reached), tensors in kept.items()
+    )
+
+
+def _bits(number: int) -> list[int]:
+    """The places of the bits that are set."""
+    return [i for i in range(number.bit_length()) if number >> i & 1]
+
+
+def _results_among(kept: Sequence[Tensor], live: Sequence[Tensor]) -> list[int]:
+    buffers = {id(tensor.buffer) for tensor in kept}
+    return [i for i, tensor in enumerate(live) if id(tensor.buffer) in buffers]
+
+
+def _inputs_among(kept: Sequence[Tensor], roots: Sequence[Any]) -> tuple[frozenset[str], frozenset[str]]:
+    """The labels of the inputs that are kept themselves, and of those of which views are."""
+    found = {id(tensor) for tensor in kept}
+    inputs = {id(root.array) for root in roots}
+    viewed = {id(tensor.buffer) for tensor in kept if id(tensor) not in inputs}
+    themselves = frozenset(root.node.label for root in roots if id(root.array) in found)
+    return themselves, frozenset(root.node.label for root in roots if id(root.array.buffer) in viewed)
 
 
 def shown_by(node: Node) -> Node:

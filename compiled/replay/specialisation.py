@@ -17,11 +17,11 @@ from ...compiler.errors import CaptureError
 from ...compiler.graph import Graph
 from ...compiler.pipeline import Program
 from ...runtime.program import address_of
-from ...tape.nodes import Edge, PrimitiveNode
+from ...tape.nodes import Edge
 from ...tensors.tensor import Tensor, make
 from ...tracing.watch import changes, counter
 from ...tracing.watched_classes import classes
-from ..common.autograd_graph import gradients_depending_by_zero, graph_behind, histories, kept_by_tape
+from ..common.autograd_graph import gradients_depending_by_zero, graph_behind, histories
 from ..common.classes import is_a
 from ..common.pytree import at
 from ..common.sharing import sharing
@@ -333,8 +333,12 @@ def _backward_of(recording: Recording, graph: Graph, results: Results, programs:
         )
     leaves = {root.node.label: root.array for root in recording.recorder.roots if root.requires_grad}
     orders = gradient_orders(tensors, leaves, behind)
-    depends = gradients_depending_by_zero(behind, {_as_tensor(x).gradient_edge(): k for k, x in leaves.items()})
-    return Backward(graph, live, wrt, programs.backward, _eager_tape(recording, tensors), orders, depends)
+    ends: dict[Edge, frozenset[str]] = {}
+    for label, leaf in leaves.items():
+        edge = _as_tensor(leaf).gradient_edge()
+        ends[edge] = ends.get(edge, frozenset()) | {label}
+    tape = EagerTape.of(tensors, recording.recorder.roots, ends)
+    return Backward(graph, live, wrt, programs.backward, tape, orders, gradients_depending_by_zero(behind, ends))
 
 
 def _as_tensor(array: Any) -> Tensor:
@@ -353,32 +357,6 @@ def _refuse_histories_of_nothing(recording: Recording, graph: Graph, live: Seque
                 f"at {node.origin}",
                 "Take such views outside of no_grad(), or detach() them.",
             )
-
-
-def _eager_tape(recording: Recording, live: list[Tensor]) -> EagerTape:
-    kept, read = kept_by_tape(live), {id(tensor.buffer) for tensor in kept_by_tape(live, PrimitiveNode.read_by_rules)}
-    of_composites = {id(tensor.buffer) for tensor in kept_by_tape(live, PrimitiveNode.read_by_form)}
-    buffers = {id(tensor.buffer) for tensor in kept}
-    themselves, views = _inputs_among(kept, recording)
-    behind = [_inputs_among(kept_by_tape([tensor]), recording) for tensor in live]
-    return EagerTape(
-        tuple(tensor.grad_fn.title for tensor in live if tensor.grad_fn is not None),
-        themselves,
-        views,
-        tuple(one | other for one, other in behind),
-        tuple(i for i, tensor in enumerate(live) if id(tensor.buffer) in buffers),
-        frozenset(i for i, tensor in enumerate(live) if id(tensor.buffer) in read),
-        any(id(tensor.buffer) in of_composites for tensor in live),
-    )
-
-
-def _inputs_among(kept: list[Tensor], recording: Recording) -> tuple[frozenset[str], frozenset[str]]:
-    """The labels of the inputs that are kept themselves, and of those of which views are."""
-    found, roots = {id(tensor) for tensor in kept}, recording.recorder.roots
-    inputs = {id(root.array) for root in roots}
-    viewed = {id(tensor.buffer) for tensor in kept if id(tensor) not in inputs}
-    themselves = frozenset(root.node.label for root in roots if id(root.array) in found)
-    return themselves, frozenset(root.node.label for root in roots if id(root.array.buffer) in viewed)
 
 
 def _refuse_strided_writes(recording: Recording) -> None:
