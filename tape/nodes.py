@@ -194,16 +194,32 @@ def by_zero(gradient: Any, g: Any, node: PrimitiveNode) -> Any:
     return _by_signs(gradient, result)
 
 
-def depending(gradient: Any, x: Any) -> Any:
-    """`gradient`, which depends on `x` with a derivative of zero; its node has the name of ReLU's derivative, whatever
-    the operation was."""
-    if switch.stack or levels.open is not None:
-        return _by_signs(gradient, x)
-    behind = _ByZero("ThresholdBackward0", (gradient.gradient_edge(), x.gradient_edge()))
-    behind.type = x.type_
-    out = gradient.detach()
-    out.attach(behind, 0)
-    return out
+def depending(gradient: Any, tensors: Sequence[Any]) -> Any:
+    """`gradient`, which depends on `tensors` with a derivative of zero, as does each derivative of it; its node has the
+    name of ReLU's derivative, whatever the operation was."""
+    for x in tensors:
+        shown = x.detach()
+        shown.attach(_Handing(x, tensors), 0)
+        if switch.stack or levels.open is not None:
+            gradient = _by_signs(gradient, shown)
+            continue
+        behind = _ByZero("ThresholdBackward0", (gradient.gradient_edge(), shown.gradient_edge()))
+        behind.type = x.type_
+        gradient = gradient.detach()
+        gradient.attach(behind, 0)
+    return gradient
+
+
+class _Handing(Node):
+    """Hands gradients on to one of the tensors on which they depend with a derivative of zero: ReLU's derivative is
+    that of its result once more."""
+
+    def __init__(self, x: Any, tensors: Sequence[Any]) -> None:
+        super().__init__("ThresholdBackward0", (x.gradient_edge(),))
+        self._tensors = tensors
+
+    def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
+        return [depending(cotangents[0], self._tensors) if switches.enabled else cotangents[0]]
 
 
 def _by_signs(gradient: Any, result: Any) -> Any:

@@ -131,12 +131,8 @@ def reached(nodes: Iterable[TapeNode | None], ends: Ends) -> frozenset[str]:
     return frozenset().union(*[ends[edge] for edge in edges if edge in ends])
 
 
-def gradients_depending_by_zero(nodes: Iterable[TapeNode], ends: Ends) -> dict[str, frozenset[str]]:
-    """Of each gradient for what has a name in `ends`: the names of what it depends on with a derivative of zero, since
-    it comes through one of `nodes` that says so (ReLU)."""
-    found: dict[str, frozenset[str]] = {}
-    for node in nodes:
-        if is_a(node, PrimitiveNode) and node.zero:
-            names = reached([node], ends)
-            found.update({name: found.get(name, frozenset()) | names for name in names})
-    return found
+def depending_by_zero(nodes: Iterable[TapeNode], ends: Ends) -> tuple[frozenset[str], ...]:
+    """Names of what has gradients in `ends` that depend on each other with a derivative of zero: in one set those which
+    come through one of `nodes` that says so (ReLU)."""
+    found = {reached([node], ends) for node in nodes if is_a(node, PrimitiveNode) and node.zero}
+    return tuple(sorted(found, key=sorted))

@@ -28,15 +28,16 @@ def gradients_of(
     labels: Sequence[str],
     of: Sequence[str],
     wrt: Sequence[str],
-    depends: Mapping[str, frozenset[str]],
+    depending_by_zero: Sequence[frozenset[str]],
 ) -> Again:
     """A function of the inputs `labels` and a cotangent for each of the results `of`: the gradients for `wrt`, with a
-    history. `depends` says on which inputs a gradient depends whether or not its derivative for them is zero."""
+    history. The gradients of one set of `depending_by_zero` depend on each other's inputs although their derivatives
+    for them are zero."""
     count = len(labels)
 
     def gradients(*tensors: Tensor) -> tuple[Tensor | None, ...]:
         given = dict(zip(labels, tensors[:count], strict=True))
-        return tuple(_gradients_again(graph, of, wrt, given, tensors[count:], depends))
+        return tuple(_gradients_again(graph, of, wrt, given, tensors[count:], depending_by_zero))
 
     return gradients
 
@@ -47,7 +48,7 @@ def _gradients_again(
     wrt: Sequence[str],
     given: Mapping[str, Tensor],
     cotangents: Sequence[Tensor],
-    depends: Mapping[str, frozenset[str]],
+    depending_by_zero: Sequence[frozenset[str]],
 ) -> list[Tensor | None]:
     """The gradients of the results `of`, with a history that leads to `given` and to the cotangents."""
     if not any(label in given and given[label].requires_grad for label in wrt):
@@ -59,10 +60,11 @@ def _gradients_again(
         sources = [label for label in wrt if label in inputs and inputs[label].requires_grad]
         found = grad_within(outputs, [inputs[s] for s in sources], list(cotangents), allow_unused=True)
         gradients = dict(zip(sources, found, strict=True))
-        for source, gradient in gradients.items():
-            for label in sorted(depends.get(source, ())) if gradient is not None else ():
-                if label in inputs and inputs[label].requires_grad:
-                    gradients[source] = depending(gradients[source], inputs[label])
+        for labels in depending_by_zero:
+            tensors = [inputs[label] for label in sorted(labels.intersection(inputs)) if inputs[label].requires_grad]
+            for source in labels.intersection(sources):
+                if gradients[source] is not None:
+                    gradients[source] = depending(gradients[source], tensors)
     return [gradients.get(label) for label in wrt]
 
 

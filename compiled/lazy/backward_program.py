@@ -71,11 +71,11 @@ class Backward:
         programs: Programs,
         eager: EagerTape,
         orders: Mapping[str, tuple[int, ...]],
-        depends: Mapping[str, frozenset[str]],
+        depending_by_zero: Sequence[frozenset[str]],
     ) -> None:
         self.eager = eager
         self._orders = {f"grad_{label}": order for label, order in orders.items()}
-        self._depends = depends
+        self._depending_by_zero = depending_by_zero
         gradients = differentiate(graph, live, wrt)
         reached = {result.name for result in gradients.results}
         self.wrt = tuple(label for label in wrt if f"grad_{label}" in reached)  # not what is detached on the way
@@ -229,7 +229,7 @@ class Backward:
     def _again(self, labels: tuple[str, ...], live: tuple[str, ...], wrt: tuple[str, ...]) -> Again:
         with self._lock:
             return self._wholes.setdefault(
-                (labels, live, wrt), gradients_of(self.graph, labels, live, wrt, self._depends)
+                (labels, live, wrt), gradients_of(self.graph, labels, live, wrt, self._depending_by_zero)
             )
 
 

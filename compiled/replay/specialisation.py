@@ -21,7 +21,7 @@ from ...tape.nodes import Edge
 from ...tensors.tensor import Tensor, make
 from ...tracing.watch import changes, counter
 from ...tracing.watched_classes import classes
-from ..common.autograd_graph import gradients_depending_by_zero, graph_behind, histories
+from ..common.autograd_graph import depending_by_zero, graph_behind, histories
 from ..common.classes import is_a
 from ..common.pytree import at
 from ..common.sharing import sharing
@@ -338,7 +338,7 @@ def _backward_of(recording: Recording, graph: Graph, results: Results, programs:
         edge = _as_tensor(leaf).gradient_edge()
         ends[edge] = ends.get(edge, frozenset()) | {label}
     tape = EagerTape.of(tensors, recording.recorder.roots, ends)
-    return Backward(graph, live, wrt, programs.backward, tape, orders, gradients_depending_by_zero(behind, ends))
+    return Backward(graph, live, wrt, programs.backward, tape, orders, depending_by_zero(behind, ends))
 
 
 def _as_tensor(array: Any) -> Tensor:

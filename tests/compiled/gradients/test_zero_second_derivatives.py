@@ -76,3 +76,62 @@ def test_gradients_are_those_of_eager_mode(name, way, of):
             assert (one is None) == (other is None)
             # float64: sums in another order, some roundings of 1e-16 of numbers up to 100.
             assert one is None or tg.allclose(one, other, rtol=1e-10, atol=1e-12)
+
+
+def laplacian(loss_of, model, i, order):
+    """A derivative of that order by x, and the weights' gradients of its square."""
+    model.zero_grad()
+    x = tg.linspace(-1, 1 + i, 12, dtype=tg.float64).sin().reshape(4, 3).requires_grad_()
+    found = loss_of(x)
+    try:
+        for _ in range(order):
+            (found,) = tg.autograd.grad(found.sum(), x, create_graph=True)
+        found.square().mean().backward()
+    except RuntimeError as error:
+        return str(error).splitlines()[0]
+    return [None if p.grad is None else p.grad.clone() for p in (*model.parameters(), x)]
+
+
+NETWORKS = {
+    "one": lambda parts, kink, x: kink(parts[0](x)).sum(),
+    "two": lambda parts, kink, x: parts[2](kink(parts[1](kink(parts[0](x))))).sum(),
+    "two kinds": lambda parts, kink, x: parts[2](parts[1](kink(parts[0](x))).tanh()).sum(),
+    "beside": lambda parts, kink, x: (kink(parts[0](x)) * parts[1](x).exp()).sum(),
+    "behind": lambda parts, kink, x: kink(parts[1](parts[0](x).tanh())).sum(),
+}
+KINKS = {
+    "relu": F.relu,
+    "leaky_relu": lambda h: F.leaky_relu(h, 0.1),
+    "softshrink": lambda h: F.softshrink(h, 0.1),
+    "hardshrink": lambda h: F.hardshrink(h, 0.1),
+    "hardtanh": F.hardtanh,
+    "abs": tg.abs,
+    "clamp": lambda h: h.clamp(min=0),
+    "of one less": lambda h: F.relu(1 - h),
+}
+
+
+@pytest.mark.long(fast=13)
+@pytest.mark.parametrize("order", [1, 2, 3])
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("kink", KINKS)
+@pytest.mark.parametrize("network", NETWORKS)
+def test_further_derivatives(network, kink, way, order):
+    """What is zero depends on what it came through as well."""
+    tg.manual_seed(0)
+    parts = nn.ModuleList(nn.Linear(3, 3) for _ in range(3)).double()
+
+    def loss_of(x):
+        return NETWORKS[network](parts, KINKS[kink], x)
+
+    wrapped = WAYS[way](loss_of)
+    whole = tg.deferred()(laplacian) if way == "wholly deferred" else laplacian
+    for i in range(4):
+        expected, found = laplacian(loss_of, parts, i, order), whole(wrapped, parts, i, order)
+        if isinstance(expected, str):
+            assert found == expected
+            continue
+        for one, other in zip(found, expected, strict=True):
+            assert (one is None) == (other is None)
+            # float64: sums in another order, some roundings of 1e-16 of numbers up to 100.
+            assert one is None or tg.allclose(one, other, rtol=1e-10, atol=1e-12)
