@@ -9,6 +9,7 @@ import numpy as np
 
 from ..ops.array import Array, Buffer, eager
 from ..ops.complex_numbers.conjugated import bit_of
+from ..ops.layouts.orders import kept_order
 from ..tensors.blank import blank
 from ..tensors.shared_memory import Memory
 from ..tensors.tensor import Tensor
@@ -111,21 +112,23 @@ def copied_memory(tensor: Tensor, memo: dict[int, Any]) -> tuple[Any, ...]:
     """What `Array` is made of for a copy of `tensor`: each piece of memory is copied once, as a whole."""
     buffer = tensor.buffer
     whole = buffer.whole
-    if not whole.flags.c_contiguous or bit_of(tensor.ndarray, buffer):
+    order = kept_order(whole)
+    rows = whole.transpose(order)
+    if not rows.flags.c_contiguous or bit_of(tensor.ndarray, buffer):
         return (np.array(tensor.ndarray, order="C"),)
     if id(whole) not in memo:
-        memo[id(whole)] = whole.copy()
+        memo[id(whole)] = rows.copy()
         memo.setdefault(id(memo), []).append(whole)  # what `memo` knows by its identity must live as long
     if id(buffer) not in memo:
-        memo[id(buffer)] = Buffer(memo[id(whole)])
+        memo[id(buffer)] = Buffer(memo[id(whole)].transpose(np.argsort(order)))
         memo.setdefault(id(memo), []).append(buffer)
-    return _shown_alike(tensor.ndarray, whole, memo[id(whole)]), memo[id(buffer)], tensor.steps
+    copied = memo[id(buffer)]
+    shown = copied.whole if tensor.ndarray is whole else _shown_alike(tensor.ndarray, whole, memo[id(whole)])
+    return shown, copied, tensor.steps
 
 
 def _shown_alike(view: np.ndarray, whole: np.ndarray, copied: np.ndarray) -> np.ndarray:
     """The part of `copied` that `view` is of `whole`."""
-    if view is whole:
-        return copied
     offset = view.ctypes.data - whole.ctypes.data
     shown = np.ndarray(view.shape, view.dtype, copied, offset, view.strides)
     shown.flags.writeable = view.flags.writeable

@@ -71,7 +71,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         return "Parameter containing:\n" + super().__repr__()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
-        copied = type(self)(make(eager().peek(self).copy()), self.requires_grad)
+        copied = type(self)(make(eager().peek(self).copy(order="K")), self.requires_grad)
         memo[id(self)] = copied
         return copied
 
