@@ -3,13 +3,17 @@
 This is the public face: what ``import tracegrad as tg`` offers, and nothing else.
 """
 
-# ruff: noqa: F401 (every import here is the offer)
+# ruff: noqa: E402, F401 (the first import comes before the others; every import here is the offer)
 
 from __future__ import annotations
 
 import sys
 from math import e, inf, nan, pi
 from types import FunctionType, ModuleType
+
+from .paused_collection import PausedCollection
+
+_paused = PausedCollection()
 
 from . import autograd, distributions, func, nn, optim, serialization, utils
 from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
@@ -367,6 +371,7 @@ from .functional.statistics.quantiles import nanquantile, quantile
 from .functional.windows import as_strided
 from .nn.batch_norm import torch_batch_norm as batch_norm
 from .ops.arithmetic import abs, maximum, minimum, mul, neg, reciprocal, sign
+from .ops.callers.signatures import forget_parameters
 from .ops.comparison import eq, ge, gt, isfinite, isinf, isnan, le, lt, ne
 from .ops.division import floor_divide, fmod, remainder
 from .ops.elementary import erf, exp, expm1, hypot, log, log1p, log2, log10, logaddexp, rsqrt, sigmoid, sqrt
@@ -583,3 +588,6 @@ del ModuleType, einops_backend, foreach, name_functions, name_types, own_paths
 
 watch_modules(__name__)
 watch_classes(__name__)
+forget_parameters()
+_paused.end()
+del _paused, PausedCollection, forget_parameters

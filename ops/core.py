@@ -17,6 +17,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from .callers.signatures import parameter_names
 from .layouts.evaluation import rounded_once
 from .layouts.orders import as_made, elementwise_result, folded
 from .types import DType, Type
@@ -215,7 +216,7 @@ def _derivative(rule: Rule, operands: Sequence[str]) -> Derivative:
 
 
 def _names_in(rule: Rule) -> tuple[str, ...]:
-    return tuple(inspect.signature(rule).parameters)
+    return parameter_names(rule)
 
 
 # -------------------------------------------------------------------------------------------- the current interpreter

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 
+from ..ops.callers.signatures import parameter_names
 from ..ops.core import Primitive, bind, set_naming, switch
 from ..ops.types import DIFFERENTIABLE_KINDS
 from ..tape.nodes import NO_EDGE
@@ -42,7 +42,7 @@ def composite(
     """
 
     def decorate(function: F) -> F:
-        names = tuple(inspect.signature(function).parameters)
+        names = parameter_names(function)
         kept = _by_position(saves or {}, names)
 
         @functools.wraps(function)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..ops.array import Array
+from ..ops.callers.signatures import parameters_of
 from ..ops.types import NUMBERS, bfloat16, dtype_from
 from ..tracing.tracebacks import boundary, fold
 from .calling.conventions import Conventions
@@ -107,7 +108,7 @@ def checked(function: Callable[..., Any], name: str = "", skipped: int = 0, with
     arguments (of a method: itself).
     """
     name = name or function.__name__
-    parameters = inspect.signature(function).parameters
+    parameters = parameters_of(function)
     conventions = Conventions(function, _path(name, "Tensor" if skipped else within), parameters.values())
     if any(parameter in parameters for parameter in _SEQUENCES):
         return _joining(function, f"tracegrad.{conventions.path}", conventions, parameters.values())
@@ -304,7 +305,7 @@ def _joining(
 
 def overridable(function: Callable[..., Any], title: str) -> Callable[..., Any]:
     """`function`, for whose arguments with a ``__torch_function__`` that is asked first; `title` is its whole path."""
-    parameters = inspect.signature(function).parameters
+    parameters = parameters_of(function)
     conventions = Conventions(function, title.partition(".")[2], parameters.values())
     first = next(iter(parameters), "")
     name = title.partition(".")[2].removeprefix("nn.functional.").replace(".", "_")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from ..ops.callers.signatures import parameter_names
 from ..ops.pointwise import cast
 from ..ops.types import DType, bool_, float32, int64, is_short_float
 from .composite import relabel
@@ -20,7 +20,7 @@ def rounded_once(function: F) -> F:
 
     A call with another result's type, or that writes to its operand, is left as it is.
     """
-    names = tuple(inspect.signature(function).parameters)
+    names = parameter_names(function)
     inplace = names.index("inplace") if "inplace" in names else len(names)
 
     @functools.wraps(function)
