@@ -138,6 +138,8 @@ def grad_within(
 class InputsSweep(Sweep):
     """A pass for which the program has named the inputs: reentrant checkpoints refuse it."""
 
+    to_inputs = True
+
 
 def _captured(
     sweep: Sweep, outputs: Any, inputs: Any, grad_outputs: Any, allow_unused: bool | None, materialize_grads: bool
