@@ -48,8 +48,8 @@ dot_primitive = define(
 def derived(g: Any, other: Any, position: int, by_columns: bool) -> Any:
     """The cotangent of operand 0 or 1, from that of the product and the other operand.
 
-    It lies in memory as the operand does: a weight that is read transposed gets a gradient that is contiguous. The other
-    operand may have been computed again by a checkpoint, and be of another size, which `dot` refuses.
+    It lies in memory as the operand does: a weight that is read transposed gets a gradient that is contiguous. What a
+    checkpoint has computed again may be of another size, which `dot` refuses.
     """
     if (interpreter := at_once(g, other)) is not None and _fits(g.ndarray.shape, other.ndarray.shape, -1 - position):
         factor, given = other.ndarray, g.ndarray
