@@ -166,15 +166,17 @@ class Function:
             if mapped is not None:
                 cls.setup_context(ctx, args, returned)
         _count_writes(ctx.dirty)
+        outputs = tuple(returned) if isinstance(returned, tuple) else (returned,)  # of a class of tuples, too
         if not (cls._is_recorded() and any(needs)):
-            return returned, ctx
+            return outputs if isinstance(returned, tuple) else returned, ctx
         node = FunctionNode(cls, ctx, args)
-        outputs = returned if isinstance(returned, tuple) else (returned,)
         _check_dirty(ctx.dirty, outputs)
         tracked = tuple(_tracked(out, node, i, args) for i, out in enumerate(outputs))
         _note_outputs(node, tracked)
-        # What was saved is found among the outputs as forward made them; an alias has the same memory.
-        node.save(outputs)
+        # What was saved is found among the outputs as forward made them; an alias has the same memory. An input that is
+        # returned as it was is saved as the input, with its own history.
+        inputs = [x for x in args if isinstance(x, Tensor) and not _contains(ctx.dirty, x)]
+        node.save([None if _contains(inputs, out) else out for out in outputs])
         ctx.node = node
         return tracked if isinstance(returned, tuple) else tracked[0], ctx
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -79,7 +80,7 @@ def transpose(x: Any, permutation: Shape) -> Any:
 def broadcast_along(x: Any, axes: Shape, shape: Shape) -> Any:
     """Undo a fold: put the folded `axes` back with extent 1 and broadcast to `shape`."""
     kept = tuple([1 if axis in axes else extent for axis, extent in enumerate(shape)])
-    if (interpreter := at_once(x)) is not None:
+    if (interpreter := at_once(x)) is not None and x.ndarray.size == math.prod(kept):  # `reshape` says of others why
         return interpreter.literal(_repeated(x.ndarray.reshape(kept), shape))
     return broadcast(reshape(x, kept), shape)
 

@@ -48,9 +48,10 @@ dot_primitive = define(
 def derived(g: Any, other: Any, position: int, by_columns: bool) -> Any:
     """The cotangent of operand 0 or 1, from that of the product and the other operand.
 
-    It lies in memory as the operand does: a weight that is read transposed gets a gradient that is contiguous.
+    It lies in memory as the operand does: a weight that is read transposed gets a gradient that is contiguous. What a
+    checkpoint has computed again may be of another size, which `dot` refuses.
     """
-    if (interpreter := at_once(g, other)) is not None:
+    if (interpreter := at_once(g, other)) is not None and _fits(g.ndarray.shape, other.ndarray.shape, -1 - position):
         factor, given = other.ndarray, g.ndarray
         if 0 in given.strides:  # repeated elements, with which numpy would not call a library
             given = np.ascontiguousarray(given)
@@ -63,6 +64,11 @@ def derived(g: Any, other: Any, position: int, by_columns: bool) -> Any:
     if by_columns:
         return transposed(dot(transposed(g), other) if position else dot(other, transposed(g)))
     return dot(transposed(other), g) if position else dot(g, transposed(other))
+
+
+def _fits(g: tuple[int, ...], other: tuple[int, ...], axis: int) -> bool:
+    """Whether matrices of these shapes, batches of them too, are as long along the axis over which they are summed."""
+    return g[axis] == other[axis] and g[:-2] == other[:-2]
 
 
 def dot(x: Any, y: Any) -> Any:

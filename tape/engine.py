@@ -31,6 +31,8 @@ running = _Running()
 class Sweep:
     """One backward pass. `captures` maps edges whose gradient is wanted to it; without any, leaves accumulate."""
 
+    to_inputs = False  # whether the program has named its inputs, or those of a pass in the middle of which it is made
+
     create_graph: bool
     keep_graph: bool
     accumulate: Accumulate
@@ -51,6 +53,7 @@ class Sweep:
         """Walk from `roots` to the leaves (or to the captured edges)."""
         declare_read("detect_anomaly", anomaly.is_on)
         before, running.sweep = running.sweep, self
+        self.to_inputs = self.to_inputs or (before is not None and before.to_inputs)
         try:
             self._run(roots)
         finally:

@@ -98,7 +98,7 @@ class Watched(NamedTuple):
 
     @staticmethod
     def of(x: Any, is_output: bool) -> Watched:
-        if x.buffer.version < 0 and not switches.saves_inference:
+        if x.buffer.version < 0 and not switches.in_transform:
             raise RuntimeError(INFERENCE)
         return Watched(x.buffer, x.buffer.version, x.ndarray.shape, is_output)
 

@@ -23,7 +23,7 @@ class _Mode(threading.local):
     grad = True
     inference = False
     both = (True, False)  # these two, of which there is one object for each combination
-    saves_inference = False  # whether inference tensors may be saved for a backward pass
+    in_transform = False  # in a function that a derivative of `func` calls: inference tensors may be saved there, too
     multithreading = True  # of backward passes; nothing asks
     change = 0  # a number of the last change, never given again in any thread
 
@@ -351,12 +351,12 @@ class within_transform(inference_mode):
         super().__init__(mode)
 
     def __enter__(self) -> None:
-        self._outside = switches.saves_inference
+        self._outside = switches.in_transform
         self._begin(entrance())
-        switches.saves_inference = True
+        switches.in_transform = True
 
     def _put_back(self, before: tuple[bool, bool, int]) -> None:
-        switches.saves_inference = self._outside
+        switches.in_transform = self._outside
         super()._put_back(before)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,8 @@ def backward(
     """Add the gradients of `tensors` (weighted by `grad_tensors`) to ``.grad`` of the leaves, or of `inputs` only.
 
     Each cotangent has the shape of its output; for one-element outputs it defaults to 1. The graph is freed unless
-    `retain_graph`; `create_graph` makes the gradients differentiable themselves.
+    `retain_graph`; `create_graph` makes the gradients differentiable themselves. Tensors among `inputs` (one, several,
+    or the values of a dict) that are no leaves retain their gradient from then on, as after ``retain_grad()``.
 
     >>> import tracegrad as tg
     >>> x = tg.tensor([1., 2.], requires_grad=True)
@@ -51,18 +52,24 @@ def backward(
             "this. If you have to use this function, make sure to reset the .grad fields of your parameters to None "
             "after use to break the cycle and avoid the leak."
         )
-    roots, cotangents = _roots(tensors, grad_tensors if grad_tensors is not None else grad_variables)
+    outputs = _tuple(tensors)  # whatever may be iterated over, once
+    roots, cotangents = _roots(outputs, grad_tensors if grad_tensors is not None else grad_variables)
     kind = Sweep if inputs is None else InputsSweep
     sweep = kind(create_graph, create_graph if retain_graph is None else retain_graph, accumulate)
     if inputs is not None:
-        wanted = _tuple(inputs)
-        if not wanted:
-            raise RuntimeError("`inputs` argument to `backward` cannot be empty. Leave it out to reach every leaf.")
-        sweep.captures = {_edge_of(t): None for t in wanted}
+        sweep.captures = dict.fromkeys(_retained(inputs))
         sweep.store_captures = True
-    serve(A_PASS, lambda *_: _run(sweep, roots, cotangents), _tuple(tensors), {})
-    if inputs is not None:
-        _store_inner(sweep, _tuple(inputs))
+    serve(A_PASS, lambda *_: _run(sweep, roots, cotangents), outputs, {})
+
+
+def _retained(inputs: Any) -> list[Edge]:
+    """Where the gradients of `inputs` go; those that are no leaves retain them from now on, so the pass stores them."""
+    edges = []
+    for tensor in _named(inputs, "backward"):
+        if hasattr(tensor, "retain_grad"):  # not so the edges themselves (`graph.GradientEdge`)
+            tensor.retain_grad()
+        edges.append(_edge_of(tensor))
+    return edges
 
 
 def _plain_backward(tensor: Any) -> None:
@@ -81,8 +88,10 @@ def grad(
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
-) -> tuple[Any, ...]:
+) -> Any:
     """The gradients of `outputs` with respect to `inputs`, as a tuple; ``.grad`` stays untouched.
+
+    For a dict of inputs the gradients are in a dict with its keys.
 
     RuntimeError for an input that the outputs do not depend on, unless `allow_unused` (then None), or, with
     `materialize_grads`, zeros. With `is_grads_batched` the `grad_outputs` have one axis more, the first, and so have
@@ -99,15 +108,18 @@ def grad(
             "other parts of the graph, please use torch.autograd.backward.",
             FutureWarning,
         )
-    if is_grads_batched:
-        options = (create_graph, allow_unused, materialize_grads)
-        return _batched(outputs, _tuple(inputs), grad_outputs, retain_graph, options)
     if materialize_grads and allow_unused is False:
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
         )
-    sweep = InputsSweep(create_graph, create_graph if retain_graph is None else retain_graph, accumulate)
-    return _captured(sweep, outputs, inputs, grad_outputs, allow_unused, materialize_grads)
+    outputs, wanted = _tuple(outputs), _named(inputs, "grad")
+    if is_grads_batched:
+        options = (create_graph, allow_unused, materialize_grads)
+        found = _batched(outputs, wanted, grad_outputs, retain_graph, options)
+    else:
+        sweep = InputsSweep(create_graph, create_graph if retain_graph is None else retain_graph, accumulate)
+        found = _captured(sweep, outputs, wanted, grad_outputs, allow_unused, materialize_grads)
+    return dict(zip(inputs, found, strict=True)) if isinstance(inputs, dict) else found
 
 
 def grad_within(
@@ -126,18 +138,19 @@ def grad_within(
 class InputsSweep(Sweep):
     """A pass for which the program has named the inputs: reentrant checkpoints refuse it."""
 
+    to_inputs = True
+
 
 def _captured(
     sweep: Sweep, outputs: Any, inputs: Any, grad_outputs: Any, allow_unused: bool | None, materialize_grads: bool
 ) -> tuple[Any, ...]:
+    outputs = _tuple(outputs)
     roots, cotangents = _roots(outputs, grad_outputs)
     wanted = _tuple(inputs)
-    if not wanted:
-        raise RuntimeError("`inputs` argument to `grad()` cannot be empty. Name what is differentiated by.")
     edges = [_edge_of(t) for t in wanted]
     sweep.captures = dict.fromkeys(edges)
     if isinstance(sweep, InputsSweep) and not sweep.create_graph:
-        serve(A_PASS, lambda *_: _run(sweep, roots, cotangents), _tuple(outputs), {})
+        serve(A_PASS, lambda *_: _run(sweep, roots, cotangents), outputs, {})
     else:  # a part of what is computed, or differentiated later
         _run(sweep, roots, cotangents)
     return tuple(
@@ -262,6 +275,21 @@ def _tuple(value: Any) -> tuple[Any, ...]:
     return tuple(value) if hasattr(type(value), "__iter__") else (value,)
 
 
+def _named(inputs: Any, function: str) -> tuple[Any, ...]:
+    """The inputs by which `function` is to differentiate: one, several, or the values of a dict."""
+    if isinstance(inputs, Mapping) and type(inputs) is not dict:
+        raise TypeError(
+            f"`inputs` argument to `{function}()` must be a dict, not {type(inputs).__name__}. Other Mapping types are "
+            "not supported."
+        )
+    if isinstance(inputs, Mapping):
+        inputs = inputs.values()
+    wanted = (inputs,) if hasattr(inputs, "gradient_edge") else tuple(inputs)
+    if not wanted:
+        raise RuntimeError(f"`inputs` argument to `{function}()` cannot be empty. Name what is differentiated by.")
+    return wanted
+
+
 def _roots(tensors: Any, cotangents: Any) -> tuple[list[Edge], list[Any]]:
     roots = _tuple(tensors)
     for root in roots:
@@ -286,7 +314,9 @@ def _run(sweep: Sweep, edges: list[Edge], cotangents: list[Any]) -> None:
 
 
 def _edge_of(tensor: Any) -> Edge:
-    edge = tensor.gradient_edge()
+    if not hasattr(tensor, "gradient_edge"):
+        raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(tensor).__name__}")
+    edge: Edge = tensor.gradient_edge()
     if edge.node is None:
         raise RuntimeError(
             "One of the differentiated Tensors does not require grad. Set requires_grad=True on it before computing."
@@ -306,13 +336,3 @@ def _gradient(sweep: Sweep, g: Any, place: int, tensor: Any, allow_unused: bool 
             "allow_unused=True if this is the desired behavior."
         )
     return None
-
-
-def _store_inner(sweep: Sweep, wanted: Sequence[Any]) -> None:
-    """``backward(inputs=...)`` stores gradients of non-leaf tensors as well, once each; leaves were reached by the
-    sweep, as were tensors that retain their gradient."""
-    for edge, tensor in {_edge_of(tensor): tensor for tensor in wanted}.items():
-        g = sweep.captures[edge]
-        is_retained = edge.node is not None and edge.output in edge.node.retained
-        if not (tensor.is_leaf or g is None or is_retained):
-            accumulate(tensor, g, sweep.create_graph, fresh=False)

@@ -84,7 +84,7 @@ class Saved(SavedTensor):
         # An output that held its own node would never be freed.
         self.tensor = _without_history(tensor) if is_output else tensor
         self.version = version = tensor.buffer.version
-        if version < 0 and not switches.saves_inference:
+        if version < 0 and not switches.in_transform:
             raise RuntimeError(INFERENCE)
         self.is_output = is_output
 
@@ -209,7 +209,7 @@ class Packed(SavedTensor):
     __slots__ = ("buffer", "edge", "packed", "steps", "unpack_hook")
 
     def __init__(self, tensor: Any, is_output: bool) -> None:
-        if tensor.buffer.version < 0 and not switches.saves_inference:
+        if tensor.buffer.version < 0 and not switches.in_transform:
             raise RuntimeError(INFERENCE)
         self.is_output = is_output
         self.edge: Any = None if is_output else tensor.gradient_edge()

@@ -25,7 +25,7 @@ def state():
     """Name -> value: modes of the thread, settings of the library, of Python and of the process."""
     return dict(
         autocast=(autocast.modes, autocast.nesting),
-        gradients=(switches.enabled, *switches.both, switches.saves_inference),
+        gradients=(switches.enabled, *switches.both, switches.in_transform),
         saved_hooks=packing.hooks,
         torch_functions=is_disabled(),
         default_dtype=defaults.dtype,

@@ -7,17 +7,17 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from ..autograd.random_state import RandomState
-from ..tape.grad_mode import is_recording, no_grad
+from ..tape.grad_mode import is_recording, switches
 from ..tensors.tensor import Tensor
 from ..tracing.blocks import Block
 from ..tracing.settings import Setting
 from ..tracing.user_warning import warn_user
-from . import reentrant
 from .recomputation import CheckpointError, Options, Region
-from .reentrant import tracked
+from .reentrant import CheckpointFunction, check_backward_validity, detach_variable
 
 __all__ = [
     "CheckpointError",
+    "CheckpointFunction",
     "check_backward_validity",
     "checkpoint",
     "checkpoint_sequential",
@@ -59,12 +59,14 @@ def checkpoint(
     must be the same number of tensors, of the same shapes, dtypes and devices, unless ``determinism_check="none"``
     (CheckpointError; with `debug` it shows the operations of both calls). `context_fn` gives one context for each call.
 
-    With ``use_reentrant=True`` the call is one operation. One of the tensors in `args` must require gradients (a
-    warning, and no gradients, if none does), and keyword arguments, contexts and `debug` are refused (ValueError), as
-    are ``autograd.grad`` and ``backward(inputs=...)`` in the backward pass (RuntimeError).
+    With ``use_reentrant=True`` the call is one operation, a `CheckpointFunction`: its first run records nothing, the
+    second has detached arguments and a backward pass of its own. One of the tensors in `args` must require gradients
+    (a warning, and no gradients, if none does); of the results one tensor has them, or those in a tuple. Gradients
+    cannot be differentiated again. Keyword arguments, contexts and `debug` are refused (ValueError), as are
+    ``autograd.grad`` and ``backward(inputs=...)`` in the backward pass (RuntimeError).
 
-    Difference: a call with ``use_reentrant=False`` works within `func.grad`, `func.vmap` and their like, too
-    (RuntimeError in PyTorch). In a compiled function both calls are recorded: whether values are kept is the
+    Difference: calls work within `func.grad`, `func.vmap` and their like, too (RuntimeError in PyTorch), where all are
+    as with ``use_reentrant=False``. In a compiled function both calls are recorded: whether values are kept is the
     compiler's decision there (``memory_limit``). What stops the second call early is no ``Exception``. A tensor that
     `function` has written to since it was saved is an error in the backward pass, as it is outside of checkpoints.
 
@@ -87,8 +89,8 @@ def checkpoint(
         raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
     if use_reentrant and (context_fn is not noop_context_fn or debug):
         raise ValueError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.")
-    if use_reentrant:
-        return _reentrantly(function, args, preserve)
+    if use_reentrant and not switches.in_transform:  # where gradients are differentiated again
+        return CheckpointFunction.apply(function, preserve, *args)
     overridden = _debug.get()
     logs = debug if overridden is None else overridden
     if logs and context_fn is not noop_context_fn:
@@ -104,22 +106,13 @@ def checkpoint(
     return Region(function, args, kwargs, options, second, random).first(first, args)
 
 
-def _reentrantly(function: Callable[..., Any], args: tuple[Any, ...], preserve: bool) -> Any:
-    if not is_recording():
-        return function(*args)
-    if not tracked(args):
-        check_backward_validity(args)
-        with no_grad():
-            return function(*args)
-    return reentrant.called(function, args, preserve)
-
-
 def checkpoint_sequential(
     functions: Iterable[Callable[..., Any]], segments: int, input: Any, use_reentrant: bool | None = None, **kwargs: Any
 ) -> Any:
     """Apply modules or functions (a Sequential, or a list) one after another, in `segments` checkpointed parts.
 
-    The last part is not checkpointed. ValueError for keyword arguments other than `preserve_rng_state`.
+    The last part is not checkpointed. ValueError for more segments than there are functions, and for keyword arguments
+    other than `preserve_rng_state`.
 
     >>> import tracegrad as tg
     >>> model = tg.nn.Sequential(*[tg.nn.Tanh() for _ in range(4)])
@@ -137,11 +130,12 @@ def checkpoint_sequential(
     if kwargs:
         raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
     layers = list(functions)
-    size = len(layers) // segments
-    for start in range(0, size * (segments - 1), size) if size else ():
-        part = _one_after_another(layers[start : start + size])
+    size, end = len(layers) // segments, 0
+    for start in range(0, size * (segments - 1), size):  # which refuses parts of no function
+        end = start + size
+        part = _one_after_another(layers[start:end])
         input = checkpoint(part, input, use_reentrant=use_reentrant, preserve_rng_state=preserve)
-    return _one_after_another(layers[size * (segments - 1) :])(input)
+    return _one_after_another(layers[end:])(input)
 
 
 def _one_after_another(layers: Sequence[Any]) -> Callable[[Any], Any]:
@@ -151,30 +145,6 @@ def _one_after_another(layers: Sequence[Any]) -> Callable[[Any], Any]:
         return value
 
     return run
-
-
-def check_backward_validity(inputs: Iterable[Any]) -> None:
-    """Warn where no tensor among `inputs` requires gradients.
-
-    >>> import tracegrad as tg
-    >>> from tracegrad.utils.checkpoint import check_backward_validity
-    >>> check_backward_validity([tg.ones(1, requires_grad=True), 2])
-    """
-    if not tracked(tuple(inputs)):
-        warn_user("None of the inputs have requires_grad=True. Gradients will be None")
-
-
-def detach_variable(inputs: Any) -> tuple[Any, ...]:
-    """The arguments, a tuple, tensors detached with the flags that they had; RuntimeError for what is no tuple.
-
-    >>> import tracegrad as tg
-    >>> from tracegrad.utils.checkpoint import detach_variable
-    >>> detach_variable((tg.ones(1, requires_grad=True), 2))
-    (tensor([1.], requires_grad=True), 2)
-    """
-    if not isinstance(inputs, tuple):
-        raise RuntimeError("Only tuple of tensors is supported. Got Unsupported input type: ", type(inputs).__name__)
-    return tuple(x.detach().requires_grad_(x.requires_grad) if isinstance(x, Tensor) else x for x in inputs)
 
 
 def get_device_states(*args: Any) -> tuple[list[int], list[Tensor]]:

@@ -274,6 +274,8 @@ class Differentiable:
     ) -> None:
         """Add the gradients of this tensor by the leaves of its graph to their ``.grad``, or by `inputs` alone.
 
+        Inputs that are no leaves retain their gradient then, see `retain_grad`.
+
         `gradient`, of this tensor's shape, is that of the result by it; a tensor of one element needs none (1).
         `create_graph` records the pass itself, for derivatives of higher order, and `retain_graph` (the default is
         `create_graph`) keeps what it needs for another one. RuntimeError where nothing requires a gradient, for a

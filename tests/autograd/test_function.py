@@ -1,5 +1,7 @@
 """autograd.Function: user-defined operations with their own derivative."""
 
+import collections
+
 import pytest
 from expected.compare import assert_close
 
@@ -232,3 +234,45 @@ def test_a_sparse_matrix_is_saved_as_a_tensor_is(tg):
     Product.apply(indices, values, b).sum().backward()
     assert_close(values.grad, [7.0, 3.0, 7.0])
     assert_close(b.grad, [[2.0, 2.0], [4.0, 4.0]])
+
+
+@pytest.mark.parametrize("requires_grad", [False, True])
+@pytest.mark.parametrize("kind", [tuple, collections.namedtuple("Pair", "first second")._make])
+def test_results_are_a_tuple_of_no_class_of_its_own(tg, requires_grad, kind):
+    class Two(tg.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return kind((x * 2, x * 3))
+
+        @staticmethod
+        def backward(ctx, *gradients):
+            return sum(gradients)
+
+    assert type(Two.apply(tg.ones(2, requires_grad=requires_grad))) is tuple
+
+
+@pytest.mark.parametrize("dirty", [False, True])
+@pytest.mark.parametrize("tracked", ["x", "y", "xy"])
+def test_a_saved_input_that_is_returned_has_its_own_history(tg, tracked, dirty):
+    """As the input that it is, unless it was written to and is the output itself."""
+
+    class First(tg.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, y):
+            if dirty:
+                ctx.mark_dirty(x.mul_(1))
+            ctx.save_for_backward(x)
+            return x
+
+        @staticmethod
+        def backward(ctx, g):
+            (x,) = ctx.saved_tensors
+            found.append((x.requires_grad, x.grad_fn))
+            return g, g
+
+    found = []
+    x, y = (tg.ones(2, requires_grad=name in tracked) * 1 for name in "xy")
+    before = x.grad_fn
+    out = First.apply(x, y)
+    out.sum().backward()
+    assert found == ([(True, out.grad_fn)] if dirty else [("x" in tracked, before)])

@@ -54,6 +54,7 @@ from expected import (
     pruning,
     random_numbers,
     recurrent,
+    reentrant,
     rejection,
     result_types,
     saved_tensors,
@@ -87,6 +88,7 @@ def main():
     torch.set_num_threads(1)
     store_text("behaviour", behaviour.make(torch))
     store_text("checkpoints", checkpoints.make(torch))
+    store_text("reentrant", reentrant.make(torch), indent=None)
     store_text("operands", operands.make(torch))
     store_arrays("numpy_operators", numpy_operators.make(torch))
     store_text("numpy_calls", numpy_calls.make(torch))

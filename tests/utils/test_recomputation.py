@@ -316,3 +316,62 @@ def test_one_way_forward_and_another_one_back(forward, backward, name):
         for found, wanted in zip([p.grad for p in model.parameters()], expected, strict=True):
             # float64: sums in another order, some roundings of 1e-16 of numbers about 1.
             np.testing.assert_allclose(found.numpy(), wanted.numpy(), rtol=1e-10, atol=1e-12)
+
+
+#: What becomes of the operands of an operation when it is done again.
+OTHERWISE = {
+    "rows": lambda x: x[:1], "columns": lambda x: x[..., :2], "more": lambda x: tg.cat([x, x]),
+    "one axis": lambda x: x.reshape(-1), "an axis more": lambda x: x[None],
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore")  # about sizes that differ, and means of nothing
+@pytest.mark.parametrize("otherwise", OTHERWISE)
+@pytest.mark.parametrize("expression", saved_tensors.expressions())
+def test_derivatives_refuse_operands_of_another_size(expression, otherwise):
+    """Where nobody compares, each derivative meets what it is given: a gradient, or an error of PyTorch's kind. What
+    the function itself refuses is the function's."""
+    names = [name for name in saved_tensors.operands_of(expression) if name in saved_tensors.FLOATING]
+    for changed in [names, *([name] for name in names if len(names) > 1)]:
+        leaves, first, refused = saved_tensors.leaves(tg), [True], []
+        for name in saved_tensors.FLOATING:
+            leaves[name] = leaves[name].clone().requires_grad_()
+
+        def function(*operands, leaves=leaves, changed=changed, first=first, refused=refused):
+            change = (lambda x: x) if first.pop() else OTHERWISE[otherwise]
+            first.append(False)
+            known = {name: x.clone() for name, x in zip(leaves, operands, strict=True)}
+            known.update({name: change(known[name]) for name in changed})
+            try:
+                return eval(expression, {"tg": tg, "F": tg.nn.functional, **known})
+            except Exception as error:
+                refused.append(error)
+                raise
+
+        out = checkpoint(function, *leaves.values(), use_reentrant=False, determinism_check="none")
+        if not out.requires_grad:
+            continue
+        try:
+            out.sum().backward()
+        except RuntimeError:
+            continue
+        except Exception as error:
+            if error not in refused:
+                raise
+            continue
+        for name in names:
+            grad = leaves[name].grad
+            assert grad is None or grad.shape == leaves[name].shape
+
+
+@pytest.mark.parametrize("product", ["x @ w", "F.linear(x, w.t())", "tg.mm(x, w)"])
+def test_products_of_another_size_are_refused_in_their_words(product):
+    x, w, calls = tg.ones(2, 3, requires_grad=True), tg.ones(3, 4, requires_grad=True), []
+
+    def function(x):
+        calls.append(x)
+        return eval(product, {"tg": tg, "F": tg.nn.functional, "x": x[: 3 - len(calls)], "w": w}).exp()
+
+    out = checkpoint(function, x, use_reentrant=False, determinism_check="none")
+    with pytest.raises(RuntimeError, match=r"mat1 and mat2 shapes cannot be multiplied \(3x1 and 2x4\)"):
+        out.sum().backward()

@@ -32,7 +32,7 @@ BLOCKS = {
 
 def modes():
     state = autocasting.state
-    gradients = switches.enabled, switches.both, switches.saves_inference
+    gradients = switches.enabled, switches.both, switches.in_transform
     return state.modes, state.lower, state.nesting, state.change, gradients
 
 
