@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..autograd.function import VmapInfo
+from ..autograd.random_state import RandomState
 from ..functional.trees import flatten_tree, unflatten_tree
 from ..ops.array import Array, Evaluator, require_writable
 from ..ops.core import Params, Primitive, current, interpreted
@@ -35,6 +36,22 @@ _TOO_MANY = (
     "over in a vmap. Please try to use out-of-place operators instead of inplace arithmetic. If said operator is being "
     "called inside the PyTorch framework, please file a bug report instead."
 )
+
+
+def require_randomness(randomness: str) -> None:
+    """RuntimeError for what `vmap` does not take as `randomness`."""
+    if randomness not in ("error", "different", "same"):
+        raise RuntimeError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")
+
+
+def refuse_draws(start: RandomState) -> None:
+    """RuntimeError where random numbers were drawn since `start`, which is put back."""
+    if start.has_moved:
+        start.put_back()
+        raise RuntimeError(
+            "vmap: called random operation while in randomness error mode. Please either use the 'same' or "
+            "'different' randomness flags on vmap or perform the randomness operation out of vmap"
+        )
 
 
 class CannotBatchError(Refusal):

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..autograd.random_state import RandomState
 from ..functional.joining import cat, stack
 from ..functional.trees import flatten_tree, unflatten_tree
 from ..ops.sources import zeros
@@ -14,7 +15,7 @@ from ..tape.grad_mode import within_transform
 from ..tensors.creation import eye
 from ..tensors.tensor import Tensor
 from ..tracing.watch import watcher
-from .batching import CannotBatchError, batched_call, can_batch
+from .batching import CannotBatchError, batched_call, can_batch, refuse_draws, require_randomness
 from .tracking import Tracked
 
 Function = Callable[..., Any]
@@ -303,13 +304,23 @@ def jacrev(
 def jacfwd(func: Function, argnums: Argnums = 0, has_aux: bool = False, *, randomness: str = "error") -> Function:
     """The same Jacobian as `jacrev`; it is computed the same way, since there is no forward mode.
 
-    `randomness` says in PyTorch what random operations of `func` do, which runs once here.
+    RuntimeError where `func` draws random numbers, unless `randomness` is "same" or "different": it runs once here.
 
     >>> import tracegrad as tg
     >>> tg.func.jacfwd(lambda x: x.sum())(tg.tensor([1.0, 3.0]))
     tensor([1., 1.])
     """
-    return _jacobian(func, argnums, has_aux, "jacfwd(f)(*args)")
+
+    @functools.wraps(func)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        require_randomness(randomness)
+        start = RandomState()
+        found = func(*args, **kwargs)
+        if randomness == "error":
+            refuse_draws(start)
+        return found
+
+    return _jacobian(called, argnums, has_aux, "jacfwd(f)(*args)")
 
 
 def hessian(func: Function, argnums: Argnums = 0) -> Function:

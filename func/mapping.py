@@ -17,12 +17,11 @@ from ..tracing.user_warning import warn_user
 from ..tracing.watch import watcher
 from . import slices as slicing
 from .batch_rules import turned
-from .batching import Batcher, CannotBatchError, batched_call, can_batch
+from .batching import Batcher, CannotBatchError, batched_call, can_batch, refuse_draws, require_randomness
 
 #: An axis, or a nest of axes as the arguments or results are nested; None where there is none.
 Dims = int | Sequence[Any] | Mapping[str, Any] | None
 
-_RANDOMNESS = ("error", "different", "same")
 _OF = {"in_dims": "inputs", "out_dims": "`outputs`"}
 
 
@@ -52,8 +51,7 @@ def vmap(
     >>> tg.func.vmap(tg.dot)(tg.ones(3, 2), tg.ones(3, 2))
     tensor([2., 2., 2.])
     """
-    if randomness not in _RANDOMNESS:
-        raise RuntimeError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")
+    require_randomness(randomness)
     if not (chunk_size is None or chunk_size > 0):
         raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
     called = getattr(func, "__name__", repr(func))
@@ -242,12 +240,8 @@ def _results(call: _Call) -> list[Any]:
         pairs = zip(leaves, call.axes, strict=True)
         slices = [x if axis is None else x.select(axis, place) for x, axis in pairs]
         found.append(call.of(slices))
-        if call.randomness == "error" and start.has_moved:
-            start.put_back()
-            raise RuntimeError(
-                "vmap: called random operation while in randomness error mode. Please either use the 'same' or "
-                "'different' randomness flags on vmap or perform the randomness operation out of vmap"
-            )
+        if call.randomness == "error":
+            refuse_draws(start)
     return found
 
 
