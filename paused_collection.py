@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Callable
 
 
 class PausedCollection:
@@ -22,7 +23,7 @@ class PausedCollection:
             gc.unfreeze()
         self.__del__()
 
-    def __del__(self) -> None:
+    def __del__(self, enable: Callable[[], None] = gc.enable) -> None:
         if self._was_enabled:
-            gc.enable()
+            enable()
         self._was_enabled = False
