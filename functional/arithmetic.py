@@ -202,7 +202,7 @@ def pow(input: Tensor | Number, exponent: Tensor | Number) -> Tensor:
     return out
 
 
-@composite("PowBackward0")
+@composite("PowBackward0", zero=True)  # the second derivative is a constant, and has a history: x ** 0
 def square(input: Tensor) -> Tensor:
     """``input * input``, element by element, in the type of `input`; bool becomes int64.
 

@@ -380,7 +380,7 @@ def cumsum(input: Tensor, dim: int, *, dtype: DType | None = None) -> Tensor:
 
 
 @rounded_once
-@composite("CumprodBackward0", {"input": ("input",), OUT: ("input",)})
+@composite("CumprodBackward0", {"input": ("input",), OUT: ("input",)}, zero=True)
 def cumprod(input: Tensor, dim: int, *, dtype: DType | None = None) -> Tensor:
     """The product of each element and those before it along `dim`: ``out[k] = input[0] * ... * input[k]``.
 
