@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from .array import quietly
 from .comparison import eq, where
 from .complex_numbers.parts import real
-from .core import NO_GRADIENT, Rule, current
+from .core import NO_GRADIENT, Rule, at_once, current
 from .elementwise.descriptions import Doc
 from .erf import erf as erf_array
 from .logic import logical_and
@@ -193,7 +194,25 @@ def _to_exponent(g: Any, x: Any, y: Any, out: Any) -> Any:
     return g * where(logical_and(eq(x, 0), real(y) >= 0), 0, out * log(x))
 
 
-# Where the exponent is 0 the result is the constant 1, even at x = 0.
+def _to_base(g: Any, x: Any, y: Any) -> Any:
+    """Where the exponent is 0 the result is the constant 1, even at x = 0."""
+    if isinstance(y, np.generic) and (interpreter := at_once(g, x)) is not None:
+        share = _share_of_base(g.ndarray, x.ndarray, y)
+        if share is not None:
+            return interpreter.literal(share)
+    return where(eq(y, 0), 0, g * (y * _pow(x, y - 1)))
+
+
+def _share_of_base(g: np.ndarray, x: np.ndarray, y: Any) -> np.ndarray | None:
+    """The same of arrays; None for short types, which round at each op, and for arrays that do not lie by rows."""
+    is_usual = x.dtype.kind == "f" and x.itemsize >= 4 and g.dtype == x.dtype == y.dtype
+    if not is_usual or not (x.flags.c_contiguous and g.flags.c_contiguous):
+        return None
+    if y == 0:
+        return np.zeros_like(g)
+    return np.asarray(quietly(lambda: g * (y * (x if y == 2 else _power(x, y - 1)))))
+
+
 _pow = pointwise(
     "pow",
     inputs=("x", "y"),
@@ -201,7 +220,7 @@ _pow = pointwise(
     domain=without_bool("\"pow\" not implemented for 'Bool'"),
     c="tg_pow{f}({x}, {y})",
     eval=_power,
-    vjp={"x": lambda g, x, y: where(eq(y, 0), 0, g * (y * _pow(x, y - 1))), "y": _to_exponent},
+    vjp={"x": _to_base, "y": _to_exponent},
 )
 _pow_tensor = pointwise(
     "pow_tensor",

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from . import backcompat, benchmark, checkpoint, collect_env, data, deterministic, dlpack, model_zoo
+from . import backcompat, checkpoint, collect_env, data, deterministic, dlpack, model_zoo
 from .swapping import swap_tensors
 
 __all__ = [
