@@ -52,6 +52,7 @@ class PrimitiveNode(Node):
     stands_for_itself = True
     reads_value = False  # whether the numpy form of the composite, in whose place the node stands, reads its value
     zero = False  # whether recorded gradients depend on the operands although their derivative is zero
+    result: Any = None  # of such a node the result, without a history, where a recording goes by what is computed of it
 
     def __init__(
         self, primitive: Primitive, operands: Sequence[Any], params: Params, out: Any, on: tuple[int, ...]
@@ -189,7 +190,7 @@ def by_zero(gradient: Any, g: Any, node: PrimitiveNode) -> Any:
     """`gradient`, which depends on the result of `node` with a derivative of zero; `g` has that result's type."""
     if not switch.stack and levels.open is None:
         return _ByZero.of(gradient, g, node)
-    result = g.detach()
+    result = (g if node.result is None else node.result).detach()
     result.attach(node, 0)
     return _by_signs(gradient, result)
 

@@ -14,13 +14,14 @@ import numpy as np
 
 from ...compiler.absent import without
 from ...compiler.differentiate import differentiate
-from ...compiler.graph import Graph
+from ...compiler.graph import Graph, Node
 from ...compiler.passes.simplify import simplify
 from ...compiler.split import Split, split
 from ...ops.array import eager
 from ...ops.layouts.formats import in_order
 from ...ops.lazy import lazy
 from ...ops.locks import new_lock
+from ...ops.sources import zeros
 from ...runtime.errors import RuntimeFault
 from ...tensors.tensor import Tensor, make
 from ...tracing.watch import serve
@@ -92,6 +93,7 @@ class Backward:
         self._whole = BackwardProgram(programs, self.parts.backward)
         self._partial: dict[frozenset[str], BackwardProgram] = {}
         self._needed: dict[tuple[frozenset[int], frozenset[int]], Needed] = {}
+        self._constants: dict[frozenset[int], tuple[Node, ...]] = {}
         self._wholes: dict[tuple[tuple[str, ...], ...], Again] = {}  # by what they read, what arrives, what is wanted
         computed = (*self.parts.saved, *self._cotangent_labels)
         self.own = tuple(label for label in self._whole.labels if label not in computed)
@@ -191,7 +193,20 @@ class Backward:
         for name, order in self._orders.items():
             if name in gradients:
                 gradients[name] = in_order(gradients[name], order)
+        arrived_at = frozenset(i for i, g in enumerate(cotangents) if g is not None)
+        for node in self._constant(arrived_at, gradients):
+            gradients[f"grad_{node.label}"] = zeros(node.type)
         return [gradients.get(f"grad_{label}") for label in self.wrt]
+
+    def _constant(self, arrived: frozenset[int], gradients: Collection[str]) -> tuple[Node, ...]:
+        """The inputs whose gradients are zeros whatever arrives at the results `arrived`, from which eager mode would
+        come to them: a program has no `gradients` to which no cotangent leads."""
+        found = self._constants.get(arrived)
+        if found is None:
+            reached = frozenset().union(*[self.eager.leading[i] for i in arrived]).intersection(self.wrt)
+            missing = {label for label in reached if f"grad_{label}" not in gradients}
+            found = self._constants[arrived] = tuple(node for node in self.graph.inputs if node.label in missing)
+        return found
 
     def require_types(self, cotangents: Sequence[Tensor | None]) -> None:
         """RuntimeError for gradients that are not as the results: C would read their memory as if they were."""

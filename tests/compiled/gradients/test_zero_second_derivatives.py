@@ -135,3 +135,58 @@ def test_further_derivatives(network, kink, way, order):
             assert (one is None) == (other is None)
             # float64: sums in another order, some roundings of 1e-16 of numbers up to 100.
             assert one is None or tg.allclose(one, other, rtol=1e-10, atol=1e-12)
+
+
+def by_gradient(u, du, x):
+    return du.square().sum()
+
+
+def by_both(u, du, x):
+    return du.square().sum() + u.square().mean()
+
+
+def by_second(u, du, x):
+    return tg.autograd.grad(du[:, 0].sum(), x, create_graph=True)[0].square().sum()
+
+
+def by_one_after_the_other(u, du, x):
+    du.sum().backward(retain_graph=True)
+    return u.sum()
+
+
+LOSSES_OF_FIELDS = {f.__name__: f for f in (by_gradient, by_both, by_second, by_one_after_the_other)}
+
+
+@pytest.mark.long(fast=13)
+@pytest.mark.parametrize("loss", LOSSES_OF_FIELDS)
+@pytest.mark.parametrize("way", ["compiled", "deferred"])
+@pytest.mark.parametrize("kink", KINKS)
+@pytest.mark.parametrize("network", NETWORKS)
+def test_gradients_as_results(network, kink, way, loss):
+    """A compiled function that returns a value and its gradient, which is differentiated outside."""
+    tg.manual_seed(0)
+    parts = nn.ModuleList(nn.Linear(3, 3) for _ in range(3)).double()
+
+    def field(x):
+        u = NETWORKS[network](parts, KINKS[kink], x)
+        return u, tg.autograd.grad(u.sum(), x, create_graph=True)[0]
+
+    def gradients(function, i):
+        parts.zero_grad()
+        x = tg.linspace(-1, 1 + i, 12, dtype=tg.float64).sin().reshape(4, 3).requires_grad_()
+        try:
+            LOSSES_OF_FIELDS[loss](*function(x), x).backward()
+        except RuntimeError as error:
+            return str(error).splitlines()[0]
+        return [None if p.grad is None else p.grad.clone() for p in (*parts.parameters(), x)]
+
+    wrapped = WAYS[way](field)
+    for i in range(4):
+        expected, found = gradients(field, i), gradients(wrapped, i)
+        if isinstance(expected, str):
+            assert found == expected
+            continue
+        for one, other in zip(found, expected, strict=True):
+            assert (one is None) == (other is None)
+            # float64: sums in another order, some roundings of 1e-16 of numbers up to 100.
+            assert one is None or tg.allclose(one, other, rtol=1e-10, atol=1e-12)
