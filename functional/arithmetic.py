@@ -202,7 +202,6 @@ def pow(input: Tensor | Number, exponent: Tensor | Number) -> Tensor:
     return out
 
 
-@composite("PowBackward0", zero=True)  # the second derivative is a constant, and has a history: x ** 0
 def square(input: Tensor) -> Tensor:
     """``input * input``, element by element, in the type of `input`; bool becomes int64.
 
@@ -210,7 +209,7 @@ def square(input: Tensor) -> Tensor:
     >>> tg.square(tg.tensor([-3., 2.]))
     tensor([9., 4.])
     """
-    return cast(input, int64) if input.dtype is bool_ else input * input
+    return cast(input, int64) if input.dtype is bool_ else elementary.pow(input, 2)
 
 
 @rounded_once

@@ -16,6 +16,7 @@ from .elementwise.descriptions import Doc
 from .erf import erf as erf_array
 from .logic import logical_and
 from .pointwise import Op, floating_domain, pointwise, without_bool
+from .sources import zeros
 from .types import FLOATING, DType
 
 
@@ -195,12 +196,15 @@ def _to_exponent(g: Any, x: Any, y: Any, out: Any) -> Any:
 
 
 def _to_base(g: Any, x: Any, y: Any) -> Any:
-    """Where the exponent is 0 the result is the constant 1, even at x = 0."""
-    if isinstance(y, np.generic) and (interpreter := at_once(g, x)) is not None:
-        share = _share_of_base(g.ndarray, x.ndarray, y)
-        if share is not None:
-            return interpreter.literal(share)
-    return where(eq(y, 0), 0, g * (y * _pow(x, y - 1)))
+    """Where the exponent is 0 the result is the constant 1, even at x = 0; of a number the gradient has no history."""
+    is_number = isinstance(y, np.generic)
+    if not is_number:
+        return where(eq(y, 0), 0, g * (y * _pow(x, y - 1)))
+    if y == 0:
+        return zeros(current().type_of(g))
+    if (interpreter := at_once(g, x)) is not None and (share := _share_of_base(g.ndarray, x.ndarray, y)) is not None:
+        return interpreter.literal(share)
+    return g * (y * _pow(x, y - 1))
 
 
 def _share_of_base(g: np.ndarray, x: np.ndarray, y: Any) -> np.ndarray | None:
@@ -208,8 +212,6 @@ def _share_of_base(g: np.ndarray, x: np.ndarray, y: Any) -> np.ndarray | None:
     is_usual = x.dtype.kind == "f" and x.itemsize >= 4 and g.dtype == x.dtype == y.dtype
     if not is_usual or not (x.flags.c_contiguous and g.flags.c_contiguous):
         return None
-    if y == 0:
-        return np.zeros_like(g)
     return np.asarray(quietly(lambda: g * (y * (x if y == 2 else _power(x, y - 1)))))
 
 

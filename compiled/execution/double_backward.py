@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ...compiler.graph import Graph, Node, topological
-from ...ops.core import current
+from ...ops.core import Pointwise, current
 from ...ops.movement import transpose
 from ...tape.grad_mode import recorded
 from ...tape.nodes import depending
@@ -77,6 +77,12 @@ def evaluated(graph: Graph, names: Sequence[str], inputs: Mapping[str, Tensor]) 
     roots = [r.node for name in names for r in graph.results if r.name == name]
     tape, values = current(), dict[Node, Any]()
     for node in topological(roots):
-        operands = [values[arg] for arg in node.args]
+        is_pointwise = isinstance(node.op.lower, Pointwise)
+        operands = [_number(arg) if is_pointwise and arg.is_constant else values[arg] for arg in node.args]
         values[node] = inputs[node.label] if node.is_input else tape.apply(node.op, operands, dict(node.params))
     return [values[root] for root in roots]
+
+
+def _number(node: Node) -> Any:
+    """A number of the program, of which derivatives are others than of a tensor: x ** 2 has none from the third on."""
+    return current().constant(node.param("value"), node.type.dtype)

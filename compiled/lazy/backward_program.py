@@ -93,7 +93,7 @@ class Backward:
         self._whole = BackwardProgram(programs, self.parts.backward)
         self._partial: dict[frozenset[str], BackwardProgram] = {}
         self._needed: dict[tuple[frozenset[int], frozenset[int]], Needed] = {}
-        self._constants: dict[frozenset[int], tuple[Node, ...]] = {}
+        self._ends: dict[frozenset[int], tuple[frozenset[str], tuple[Node, ...]]] = {}
         self._wholes: dict[tuple[tuple[str, ...], ...], Again] = {}  # by what they read, what arrives, what is wanted
         computed = (*self.parts.saved, *self._cotangent_labels)
         self.own = tuple(label for label in self._whole.labels if label not in computed)
@@ -194,18 +194,20 @@ class Backward:
             if name in gradients:
                 gradients[name] = in_order(gradients[name], order)
         arrived_at = frozenset(i for i, g in enumerate(cotangents) if g is not None)
-        for node in self._constant(arrived_at, gradients):
+        reached, constant = self._reached(arrived_at, gradients)
+        for node in constant:
             gradients[f"grad_{node.label}"] = zeros(node.type)
-        return [gradients.get(f"grad_{label}") for label in self.wrt]
+        return [gradients[f"grad_{label}"] if label in reached else None for label in self.wrt]
 
-    def _constant(self, arrived: frozenset[int], gradients: Collection[str]) -> tuple[Node, ...]:
-        """The inputs whose gradients are zeros whatever arrives at the results `arrived`, from which eager mode would
-        come to them: a program has no `gradients` to which no cotangent leads."""
-        found = self._constants.get(arrived)
+    def _reached(self, arrived: frozenset[int], gradients: Collection[str]) -> tuple[frozenset[str], tuple[Node, ...]]:
+        """The inputs to which eager mode would come from the results `arrived`, and those of them whose gradients are
+        zeros whatever arrives: a program has no `gradients` to which no cotangent leads."""
+        found = self._ends.get(arrived)
         if found is None:
             reached = frozenset().union(*[self.eager.leading[i] for i in arrived]).intersection(self.wrt)
             missing = {label for label in reached if f"grad_{label}" not in gradients}
-            found = self._constants[arrived] = tuple(node for node in self.graph.inputs if node.label in missing)
+            constant = tuple(node for node in self.graph.inputs if node.label in missing)
+            found = self._ends[arrived] = (reached, constant)
         return found
 
     def require_types(self, cotangents: Sequence[Tensor | None]) -> None:

@@ -9,7 +9,9 @@ from ...ops.movement import reshape, transpose
 from ...tensors import autocasting
 from ...tensors.autocasting import lower_precision
 from ...tensors.calling.own_results import own
+from ..activations import relu
 from .at_once import fits
+from .cells import affine
 from .layers import KINDS, Batches, Weights, batched, constants_of, contributed, recurrent, turns, weights_of
 
 if TYPE_CHECKING:
@@ -39,6 +41,9 @@ def _step(mode: str, gates: int, input: Tensor, states: Sequence[Tensor], weight
     rows, constants = contributed(kind, input, weights), constants_of(kind, weights)
     if fits([rows, *states, *constants]) and autocasting.state.lower is None:
         return turns(kind.step, 1, list(states), rows, constants, False)[1:]
+    if mode == "RNN_RELU":  # by the function, whose zeros in recorded derivatives have a history
+        weight, *bias = constants
+        return [relu(rows + affine(states[0], weight, bias))]
     states, _ = kind.step(list(states), [rows], constants)
     return list(states)
 

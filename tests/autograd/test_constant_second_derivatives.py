@@ -45,3 +45,31 @@ def test_without_one(name, way):
     function = WAYS[way](WITHOUT[name])
     for _ in range(4):
         assert not second(function, tg.ones(4, requires_grad=True)).requires_grad
+
+
+#: How many derivatives have gradients: the next one has no history.
+ORDERS = {
+    "x ** 0": (lambda x: x**0, 1),
+    "x ** 1": (lambda x: x**1, 2),
+    "x ** 2": (lambda x: x**2, 3),
+    "x ** 2.0": (lambda x: x**2.0, 3),
+    "x ** 3": (lambda x: x**3, 4),
+    "square": (lambda x: x.square(), 3),
+    "of a sum": (lambda x: (x + x.detach()) ** 2, 3),
+    "product of powers": (lambda x: x**2 * x.detach() ** 3, 3),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", ORDERS)
+def test_derivatives_of_powers_end(name, way):
+    function, order = ORDERS[name]
+    wrapped = WAYS[way](function)
+    for _ in range(4):
+        x = tg.tensor([0.0, 1.0, 2.0], requires_grad=True)
+        found = wrapped(x).sum()
+        for _ in range(order):
+            assert found.requires_grad
+            (found,) = tg.autograd.grad(found.sum(), x, create_graph=True)
+        assert not found.requires_grad
+        assert found.isfinite().all()

@@ -27,6 +27,7 @@ LOSSES = {
     "sort": lambda m, x: m(x).sort(1).values.sum(),
     "where": lambda m, x: tg.where(m(x) > 0, m(x), 0.0).sum(),
     "dropout": lambda m, x: F.dropout(m(x), 0.5).sum(),
+    "rnn_relu_cell": lambda m, x: tg.rnn_relu_cell(x, m(x), m.weight, m.weight, m.bias, m.bias).sum(),
     "of one layer": lambda m, x: (F.relu(m(x)) * m.bias).sum(),
     "of two layers": lambda m, x: F.relu(F.relu(m(x)) @ m.weight).sum(),
     "square": lambda m, x: m(x).square().sum(),
