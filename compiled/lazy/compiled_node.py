@@ -20,7 +20,7 @@ from ..common.autograd_graph import leading_to
 from ..common.outermost import clean_up, entry
 from .backward_program import Backward, Group, Needed, copied_numbers, numbers_now
 from .deferred_calls import Deferred
-from .inner_results import require_no_others
+from .inner_results import require_no_others, require_no_watched
 from .kept_input import KeptInput, Snapshot
 
 
@@ -127,6 +127,8 @@ class CompiledNode(TapeNode):
         needed = backward.needed_between(_places(arrived), _places(asked, False))
         self._look(needed)
         if is_recording():
+            watched = [place for i, place in enumerate(group.places) if i in self.tensor_hooks or i in self.retained]
+            require_no_watched(needed.outputs.intersection(watched))
             gradients = backward.run_again(self._given_again(needed), arrived, asked)
         else:
             inputs = self._kept()

@@ -77,3 +77,15 @@ def require_no_others(computed: Mapping[int, frozenset[int]], asked: Collection[
                 "  The call is one operation, which does not know it. Compute the other result outside of the compiled "
                 "function, or compile the whole step."
             )
+
+
+def require_no_watched(results: Collection[int]) -> None:
+    """RuntimeError where a gradient is recorded that leads through results with hooks or a kept gradient, since their
+    own derivatives read them: it leads past them here."""
+    if results:
+        raise RuntimeError(
+            "a gradient is recorded (create_graph=True) through a result of a compiled call that its own derivative "
+            "reads, and that has a hook or keeps its gradient\n  in backward()\n"
+            "  The call is one operation: what comes by the recorded gradient would not be in the result's. Compile "
+            "the whole step, or hook a copy of the result: `h = model(x) * 1`."
+        )
