@@ -102,8 +102,9 @@ class Sweep:
             asked = [i for i in range(node.outputs) if self._is_asked_for(node, i)]
             if asked:
                 node.require_whole(asked, [i for i, g in arrived.items() if g is not None])
-                leading = node.on_the_way(wanted)
-                arrived = {i: g for i, g in arrived.items() if i in leading or Edge(node, i) in self.captures}
+                captured = [i for i in asked if Edge(node, i) in self.captures]
+                leading = {*node.on_the_way(wanted), *(node.beside(captured) if captured else ())}
+                arrived = {i: g for i, g in arrived.items() if i in leading}
         # PyTorch's order: what `grad` captures on the way has not been through the hooks, where the way ends it has.
         before_hooks = goes_on and not self.store_captures
         if before_hooks:

@@ -262,7 +262,10 @@ class FusedNode(PrimitiveNode):
         asked = [False] * self.fused.operands
         for i, want in zip(given, wanted, strict=True):
             asked[i] = want
-        unread = {*range(self.fused.operands)}.difference(self.fused.reads(asked))
+        requiring = [False] * self.fused.operands
+        for i, edge in zip(given, self.edges, strict=True):
+            requiring[i] = edge.node is not None
+        unread = {*range(self.fused.operands)}.difference(self.fused.reads(requiring))
         arguments = [
             x.tensor if type(x) is Saved and i in unread else x.unpack(self) if isinstance(x, SavedTensor) else x
             for i, x in enumerate(self.arguments)

@@ -149,6 +149,10 @@ class Node:
         """The outputs from which gradients go on to the edges `wanted`."""
         return range(self.outputs)
 
+    def beside(self, outputs: Collection[int]) -> Collection[int]:
+        """The outputs of the operations whose outputs are `outputs`."""
+        return range(self.outputs)
+
     def hooks_of(self, output: int) -> list[Callable[[Any], Any]]:
         """The hooks on the tensor that is output number `output`, in the order of registration."""
         return list(self.tensor_hooks.get(output, {}).values())

@@ -19,6 +19,7 @@ from ..ops.pointwise import cast
 from ..ops.sources import zeros
 from ..ops.types import Type, bool_
 from ..ops.vjp import pull_back, pull_back_all, unbroadcast
+from ..tracing.watch import local
 from .at_once import gradients_at_once, size_of_second
 from .grad_mode import switches
 from .needs import Needs, known_of, needs_of, saves_some
@@ -200,7 +201,7 @@ def depending(gradient: Any, tensors: Sequence[Any]) -> Any:
     name of ReLU's derivative, whatever the operation was."""
     for x in tensors:
         shown = x.detach()
-        shown.attach(_Handing(x, tensors), 0)
+        shown.attach(HandingNode(x, tensors), 0)
         if switch.stack or levels.open is not None:
             gradient = _by_signs(gradient, shown)
             continue
@@ -211,13 +212,22 @@ def depending(gradient: Any, tensors: Sequence[Any]) -> Any:
     return gradient
 
 
-class _Handing(Node):
+class HandingNode(Node):
     """Hands gradients on to one of the tensors on which they depend with a derivative of zero: ReLU's derivative is
     that of its result once more."""
+
+    of_primitives = True
 
     def __init__(self, x: Any, tensors: Sequence[Any]) -> None:
         super().__init__("ThresholdBackward0", (x.gradient_edge(),))
         self._tensors = tensors
+        if local.watcher is not None:
+            self.origin = local.watcher.origin()
+
+    @property
+    def depending(self) -> tuple[Edge, ...]:
+        """Where the gradients of all of these tensors go."""
+        return tuple(x.gradient_edge() for x in self._tensors)
 
     def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
         return [depending(cotangents[0], self._tensors) if switches.enabled else cotangents[0]]

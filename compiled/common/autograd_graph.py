@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...tape.nodes import SECOND_BACKWARD, Edge, PrimitiveNode, Saved
+from ...tape.nodes import SECOND_BACKWARD, Edge, HandingNode, PrimitiveNode, Saved
 from ...tape.nodes import Node as TapeNode
 from ...tensors.tensor import Tensor, make
 from .classes import is_a
@@ -134,5 +134,11 @@ def reached(nodes: Iterable[TapeNode | None], ends: Ends) -> frozenset[str]:
 def depending_by_zero(nodes: Iterable[TapeNode], ends: Ends) -> tuple[frozenset[str], ...]:
     """Names of what has gradients in `ends` that depend on each other with a derivative of zero: in one set those which
     come through one of `nodes` that says so (ReLU)."""
-    found = {reached([node], ends) for node in nodes if is_a(node, PrimitiveNode) and node.zero}
+    found = set[frozenset[str]]()
+    for node in nodes:
+        if is_a(node, PrimitiveNode) and node.zero:
+            found.add(reached([node], ends))
+        elif is_a(node, HandingNode):
+            behind = [edge.node for edge in node.depending if edge not in ends]
+            found.add(reached(behind, ends).union(*[ends[edge] for edge in node.depending if edge in ends]))
     return tuple(sorted(found, key=sorted))

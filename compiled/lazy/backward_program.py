@@ -46,6 +46,7 @@ class Group(NamedTuple):
     labels: frozenset[str]  # of the inputs of the graph that they are computed of
     saved: frozenset[str]  # of those that eager mode saves for them
     own: frozenset[str]  # of those that the backward program reads for them
+    outputs: frozenset[int]  # the results that eager mode saves for them, which may be others: behind a detach()
 
     @property
     def copied(self) -> frozenset[str]:
@@ -116,7 +117,8 @@ class Backward:
         absent = frozenset(label for i, label in enumerate(self._cotangent_labels) if i not in places)
         program = self._without(absent) if absent else self._whole
         own = frozenset(program.labels).intersection(self.own)
-        return Group(self.eager.titles[places[0]], places, wrt, labels, saved, own)
+        _, outputs = self.eager.saved_between(places, [self.wrt[i] for i in wrt])
+        return Group(self.eager.titles[places[0]], places, wrt, labels, saved, own, outputs.union(places))
 
     def needed_between(self, arrived: frozenset[int], wanted: frozenset[int]) -> Needed:
         """What a backward pass needs as it was in the call, where gradients have arrived at the results `arrived` and
@@ -152,12 +154,6 @@ class Backward:
     def computed_of(self) -> Mapping[int, frozenset[int]]:
         """By the place of a result of which others are computed: the places of these."""
         return computed_of(self.graph, self.live)
-
-    @lazy
-    def told_of(self) -> tuple[int, ...]:
-        """The results that eager mode's tape keeps, where the backward pass does not read just what that reads: a call
-        is told when their memory is given to code outside, which may write to it uncounted."""
-        return () if self.results_read.are_all else self.eager.outputs
 
     @lazy
     def kept(self) -> tuple[str, ...]:

@@ -53,9 +53,9 @@ class CompiledNode(TapeNode):
         self.inputs: tuple[Snapshot, ...] = tuple([backward.snapshot(label, sources[label]) for label in kept])
         self.versions = tuple([kept[3].version for kept in self.inputs])
         places = enumerate(backward.eager.outputs)
-        self._outputs = {j: Saved(live[i], is_output=True) for j, i in places if i in group.places}
-        for i in backward.told_of:
-            if i in group.places:
+        self._outputs = {j: Saved(live[i], is_output=True) for j, i in places if i in group.outputs}
+        for i in backward.eager.outputs:  # code outside that is given their memory may write to it uncounted
+            if i in group.outputs:
                 live[i].buffer.reader = weakref.ref(self)
         # Where eager mode does not look at an input again, it may be overwritten before the backward pass.
         copied = copied_numbers if deferred is None else deferred.copied
@@ -83,8 +83,7 @@ class CompiledNode(TapeNode):
         self._watched = (*self._watched, *[Watched.of(x, x is out) for x in tensors.values()])
 
     def shown_past_versions(self, buffer: Buffer) -> None:
-        if not self._backward.results_read.are_all:
-            self._shown = (*self._shown, PastVersions(buffer))
+        self._shown = (*self._shown, PastVersions(buffer))
 
     def handed_out(self, buffer: Buffer) -> None:
         if not self._released and not any(each.has_numbers_of(buffer) for each in self._shown):
@@ -92,7 +91,7 @@ class CompiledNode(TapeNode):
 
     def is_intact(self) -> bool:
         """True if a backward pass can go through: it has not yet, and what it needs has not been overwritten."""
-        if self._released or any(each.is_written for each in self._shown):
+        if self._released or (not self._backward.results_read.are_all and any(s.is_written for s in self._shown)):
             return False
         for output in self._outputs.values():
             if output.tensor.buffer.version != output.version or is_exposed(output.tensor.ndarray):
@@ -142,7 +141,17 @@ class CompiledNode(TapeNode):
 
     def on_the_way(self, wanted: Sequence[bool]) -> Collection[int]:
         asked = [i for i, want in zip(self._group.wrt, wanted, strict=True) if want]
-        return [i for i, place in enumerate(self._group.places) if self._backward.leads(place, asked)]
+        places = self._group.places
+        leading = {self._backward.eager.nodes[place] for place in places if self._backward.leads(place, asked)}
+        return self._of_nodes(leading)
+
+    def beside(self, outputs: Collection[int]) -> Collection[int]:
+        places = self._group.places
+        return self._of_nodes({self._backward.eager.nodes[places[i]] for i in outputs})
+
+    def _of_nodes(self, nodes: Collection[int]) -> Collection[int]:
+        """The outputs that are results of these nodes of eager mode's tape."""
+        return [i for i, place in enumerate(self._group.places) if self._backward.eager.nodes[place] in nodes]
 
     def _on_the_way(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
         """The gradients that have arrived at results from which eager mode would go on to what is wanted."""
@@ -151,8 +160,11 @@ class CompiledNode(TapeNode):
 
     def _look(self, needed: Needed) -> None:
         """RuntimeError where somebody has written to what eager mode would look at."""
-        for shown in self._shown:
-            shown.look(self)
+        # A backward program reads results where their holders write; where the call is done again, or something was
+        # computed of a result, that is not so.
+        if is_recording() or not self._backward.results_read.are_all:
+            for shown in self._shown:
+                shown.look(self)
         for each in self._watched:
             each.check(self)
         for j, output in self._outputs.items():

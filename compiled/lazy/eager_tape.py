@@ -43,6 +43,7 @@ class EagerTape:
     composites: bool  # whether one is the value of a composite that only eager mode's form of the derivative reads
     saving: tuple[Saving, ...] = ()
     leading: tuple[frozenset[str], ...] = ()  # for each of these results: the labels of the inputs to which it leads
+    nodes: tuple[int, ...] = ()  # for each of these results: the number of the node whose output it is
 
     @staticmethod
     def of(live: Sequence[Tensor], roots: Sequence[Any], ends: Ends) -> EagerTape:
@@ -62,6 +63,7 @@ class EagerTape:
             any(id(tensor.buffer) in of_composites for tensor in live),
             _saving(live, roots, ends),
             tuple(reached([history_of(tensor)], ends) for tensor in live),
+            _numbers([history_of(tensor) for tensor in live]),
         )
 
     @lazy
@@ -110,6 +112,12 @@ def _saving(live: Sequence[Tensor], roots: Sequence[Any], ends: Ends) -> tuple[S
         )
         for (results, reached), tensors in kept.items()
     )
+
+
+def _numbers(nodes: Sequence[Any]) -> tuple[int, ...]:
+    """A number for each of `nodes`, the same for the same node."""
+    numbers: dict[Any, int] = {}
+    return tuple(numbers.setdefault(node, len(numbers)) for node in nodes)
 
 
 def _bits(number: int) -> list[int]:

@@ -337,7 +337,7 @@ class Expected:
             f"node._outputs, node._saved = {{{outputs}}}, {'saved' if self._plan.saved else '()'}",
             f"node.segment, node.token, node.still = segment, {self._after.tokens}, still",
             "node.made_at = still.count",
-            *(f"r{live[i]}.buffer.reader = ref(node)" for i in backward.told_of),
+            *(f"r{live[i]}.buffer.reader = ref(node)" for i in backward.eager.outputs),
         ]
 
     def _edges(self) -> str:
