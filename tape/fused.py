@@ -250,6 +250,12 @@ class FusedNode(PrimitiveNode):
                 return value
         return None
 
+    def source_of_zero(self) -> Any:
+        value = self.value()
+        if value is not None or not self.arguments or not isinstance(self.arguments[0], SavedTensor):
+            return value
+        return self.arguments[0].unpack(self)  # an operand that the derivative reads
+
     def _by_rule(self, g: Any) -> Any:
         """The derivative in primitives, which may be differentiated again."""
         fused = self.fused

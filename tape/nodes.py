@@ -53,7 +53,7 @@ class PrimitiveNode(Node):
     stands_for_itself = True
     reads_value = False  # whether the numpy form of the composite, in whose place the node stands, reads its value
     zero = False  # whether recorded gradients depend on the operands although their derivative is zero
-    result: Any = None  # of such a node the result, without a history, where a recording goes by what is computed of it
+    result: Any = None  # of such a node the result, without a history, where interpreters go by what is computed of it
 
     def __init__(
         self, primitive: Primitive, operands: Sequence[Any], params: Params, out: Any, on: tuple[int, ...]
@@ -170,6 +170,15 @@ class PrimitiveNode(Node):
             if saves_some(needs):
                 self.saves = True
 
+    def source_of_zero(self) -> Any:
+        """A tensor with the history on which recorded gradients depend with a derivative of zero, by its numbers, too;
+        None where there is none."""
+        if self.result is None:
+            return None
+        source = self.result.detach()
+        source.attach(self, 0)
+        return source
+
     def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
         g, primitive = cotangents[0], self.primitive
         if not (switches.enabled or switch.stack or self.released) and has_arithmetic_rules(primitive):
@@ -191,9 +200,11 @@ def by_zero(gradient: Any, g: Any, node: PrimitiveNode) -> Any:
     """`gradient`, which depends on the result of `node` with a derivative of zero; `g` has that result's type."""
     if not switch.stack and levels.open is None:
         return _ByZero.of(gradient, g, node)
-    result = (g if node.result is None else node.result).detach()
-    result.attach(node, 0)
-    return _by_signs(gradient, result)
+    source = node.source_of_zero()
+    if source is None:
+        source = g.detach()
+        source.attach(node, 0)
+    return _by_signs(gradient, source)
 
 
 def depending(gradient: Any, tensors: Sequence[Any]) -> Any:

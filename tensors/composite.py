@@ -13,7 +13,7 @@ from ..ops.core import Primitive, bind, set_naming, switch
 from ..ops.types import DIFFERENTIABLE_KINDS
 from ..tape.nodes import NO_EDGE
 from ..tracing.eager_server import serve_or_fuse
-from ..tracing.watch import local, serve
+from ..tracing.watch import serve
 from .calling.own_results import own
 from .layouts.kept_formats import Keeps, with_format
 from .operands import PLAIN_TENSORS
@@ -169,5 +169,5 @@ def relabel(out: Any, title: str, operands: Any, saved: Sequence[Any] = (), zero
         node.keep(_by_place(saved, operands, out), out)
     if zero:
         node.zero = True
-        if local.watcher is not None:
+        if switch.stack:
             node.result = out.detach()
