@@ -286,7 +286,8 @@ def outcome(tg, name, wrap=lambda step: step, notes=True):
             try:
                 result = plain(step())
             except Exception as error:
-                result = [type(error).__name__, str(error)[:40]]
+                # The first line: before Python 3.11 notes are part of the text.
+                result = [type(error).__name__, str(error).partition("\n")[0][:40]]
         texts = sorted({str(each.message)[:40] for each in warned if "None of the inputs" in str(each.message)})
         found.append([result, plain(log) if notes else None, texts])
     return [found[0], found[-1]]
