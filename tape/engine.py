@@ -53,7 +53,8 @@ class Sweep:
         """Walk from `roots` to the leaves (or to the captured edges)."""
         declare_read("detect_anomaly", anomaly.is_on)
         before, running.sweep = running.sweep, self
-        self.to_inputs = self.to_inputs or (before is not None and before.to_inputs)
+        if before is not None and before.to_inputs:
+            self.to_inputs = True
         try:
             self._run(roots)
         finally:

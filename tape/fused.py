@@ -272,15 +272,19 @@ class FusedNode(PrimitiveNode):
         for i, edge in zip(given, self.edges, strict=True):
             requiring[i] = edge.node is not None
         unread = {*range(self.fused.operands)}.difference(self.fused.reads(requiring))
-        arguments = [
-            x.tensor if type(x) is Saved and i in unread else x.unpack(self) if isinstance(x, SavedTensor) else x
-            for i, x in enumerate(self.arguments)
-        ]
+        arguments = [self._argument(i, i in unread) for i in range(len(self.arguments))]
         assert self.fused.derivatives is not None
         found = self.fused.derivatives(g, asked, *arguments)
         if self.fused.zero and switches.enabled:
             found = [x if x is None else by_zero(x, g, self) for x in found]
         return [found[i] for i in given]
+
+    def _argument(self, i: int, is_unread: bool) -> Any:
+        """An argument with its history; of one that no derivative reads the version does not matter."""
+        x = self.arguments[i]
+        if is_unread and type(x) is Saved:
+            return x.tensor
+        return x.unpack(self) if isinstance(x, SavedTensor) else x
 
     def _tensor(self, gradient: Any, g: Any) -> Any:
         if gradient is None or gradient is g.ndarray:

@@ -133,6 +133,8 @@ class PrimitiveNode(Node):
                 kept.move_to(target)
 
     def release(self) -> None:
+        if self.zero:
+            self.result = None
         if self.saves:
             self.released = True
             self.known = {}
@@ -212,7 +214,7 @@ def depending(gradient: Any, tensors: Sequence[Any]) -> Any:
     name of ReLU's derivative, whatever the operation was."""
     for x in tensors:
         shown = x.detach()
-        shown.attach(HandingNode(x, tensors), 0)
+        shown.attach(DependenceNode(x, tensors), 0)
         if switch.stack or levels.open is not None:
             gradient = _by_signs(gradient, shown)
             continue
@@ -223,9 +225,9 @@ def depending(gradient: Any, tensors: Sequence[Any]) -> Any:
     return gradient
 
 
-class HandingNode(Node):
-    """Hands gradients on to one of the tensors on which they depend with a derivative of zero: ReLU's derivative is
-    that of its result once more."""
+class DependenceNode(Node):
+    """The identity in front of one of the tensors on which a gradient depends with a derivative of zero: what it hands
+    on to that tensor depends on all of them again, as ReLU's derivative does on ReLU's result."""
 
     of_primitives = True
 
@@ -236,7 +238,7 @@ class HandingNode(Node):
             self.origin = local.watcher.origin()
 
     @property
-    def depending(self) -> tuple[Edge, ...]:
+    def all_edges(self) -> tuple[Edge, ...]:
         """Where the gradients of all of these tensors go."""
         return tuple(x.gradient_edge() for x in self._tensors)
 

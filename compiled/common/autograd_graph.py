@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...tape.nodes import SECOND_BACKWARD, Edge, HandingNode, PrimitiveNode, Saved
+from ...tape.nodes import SECOND_BACKWARD, DependenceNode, Edge, PrimitiveNode, Saved
 from ...tape.nodes import Node as TapeNode
 from ...tensors.tensor import Tensor, make
 from .classes import is_a
@@ -125,20 +125,35 @@ def graph_behind(nodes: Iterable[TapeNode | None], stop: Iterable[TapeNode | Non
 Ends = Mapping[Edge, frozenset[str]]  # where gradients end, and the names of what they are for
 
 
-def reached(nodes: Iterable[TapeNode | None], ends: Ends) -> frozenset[str]:
-    """The names of what gradients go on to from `nodes`."""
-    edges = {edge for each in graph_behind(nodes, [end.node for end in ends]) for edge in each.edges}
-    return frozenset().union(*[ends[edge] for edge in edges if edge in ends])
+def reached_from(nodes: Iterable[TapeNode], ends: Ends) -> dict[TapeNode, frozenset[str]]:
+    """By node: the names of what gradients go on to from it; `nodes` are all from some nodes on to the `ends`.
+
+    Nodes lead to older ones only: in that order each is seen once. Sets are bits, for graphs of thousands of nodes.
+    """
+    bit_of = {edge: 1 << i for i, edge in enumerate(ends)}
+    bits: dict[Any, int] = {}
+    for node in sorted(nodes, key=lambda node: node.sequence):
+        bits[node] = 0
+        for edge in node.edges:
+            bits[node] |= bit_of.get(edge) or bits.get(edge.node, 0)
+    names = list(ends.values())
+    sets = {n: frozenset().union(*[names[i] for i in places_of_bits(n)]) for n in set(bits.values())}
+    return {node: sets[n] for node, n in bits.items()}
 
 
-def depending_by_zero(nodes: Iterable[TapeNode], ends: Ends) -> tuple[frozenset[str], ...]:
+def places_of_bits(number: int) -> list[int]:
+    """The places of the bits that are set, from the last one on."""
+    return [i for i in range(number.bit_length()) if number >> i & 1]
+
+
+def depending_by_zero(reached: Mapping[TapeNode, frozenset[str]], ends: Ends) -> tuple[frozenset[str], ...]:
     """Names of what has gradients in `ends` that depend on each other with a derivative of zero: in one set those which
-    come through one of `nodes` that says so (ReLU)."""
+    come through one node that says so (ReLU's). `reached` is what nodes lead to."""
     found = set[frozenset[str]]()
-    for node in nodes:
+    for node, names in reached.items():
         if is_a(node, PrimitiveNode) and node.zero:
-            found.add(reached([node], ends))
-        elif is_a(node, HandingNode):
-            behind = [edge.node for edge in node.depending if edge not in ends]
-            found.add(reached(behind, ends).union(*[ends[edge] for edge in node.depending if edge in ends]))
+            found.add(names)
+        elif is_a(node, DependenceNode):
+            each = [ends.get(edge) or reached.get(edge.node, frozenset()) for edge in node.all_edges]  # type: ignore
+            found.add(frozenset().union(*each))
     return tuple(sorted(found, key=sorted))

@@ -55,9 +55,11 @@ class Group(NamedTuple):
 
 
 class Needed(NamedTuple):
-    """What one backward pass needs as it was in the call."""
+    """What a backward pass through a group needs as it was in the call."""
 
-    inputs: frozenset[str]  # labels of the graph's inputs, of which eager mode looks at the versions or C reads numbers
+    leading: frozenset[int]  # places of the results from which gradients go on to what is wanted
+    inputs: frozenset[str]  # of `Group.saved` those of which eager mode looks at the versions, or C reads numbers
+    others: frozenset[str]  # the rest of `Group.saved`
     outputs: frozenset[int]  # results, among those with a history
     again: frozenset[str]  # labels of the inputs of which the results are computed that gradients arrived at
 
@@ -93,7 +95,7 @@ class Backward:
         self._lock = new_lock()
         self._whole = BackwardProgram(programs, self.parts.backward)
         self._partial: dict[frozenset[str], BackwardProgram] = {}
-        self._needed: dict[tuple[frozenset[int], frozenset[int]], Needed] = {}
+        self._needed: dict[Any, Needed] = {}  # by the group, what arrives and what is wanted
         self._ends: dict[frozenset[int], tuple[frozenset[str], tuple[Node, ...]]] = {}
         self._wholes: dict[tuple[tuple[str, ...], ...], Again] = {}  # by what they read, what arrives, what is wanted
         computed = (*self.parts.saved, *self._cotangent_labels)
@@ -120,25 +122,37 @@ class Backward:
         _, outputs = self.eager.saved_between(places, [self.wrt[i] for i in wrt])
         return Group(self.eager.titles[places[0]], places, wrt, labels, saved, own, outputs.union(places))
 
-    def needed_between(self, arrived: frozenset[int], wanted: frozenset[int]) -> Needed:
-        """What a backward pass needs as it was in the call, where gradients have arrived at the results `arrived` and
-        go to the inputs `wanted` of `wrt`."""
-        found = self._needed.get((arrived, wanted))
+    def needed_for(self, group: Group, cotangents: Sequence[Any], wanted: Sequence[bool]) -> Needed:
+        """What a backward pass through `group` needs, where these gradients have arrived at its results (None at
+        others) and go to those of its inputs that are `wanted`."""
+        key = (group.places, tuple([g is None for g in cotangents]), tuple(wanted))
+        found = self._needed.get(key)
         if found is None:
-            inputs, outputs = self.eager.saved_between(arrived, [self.wrt[i] for i in wanted])
-            absent = frozenset(label for i, label in enumerate(self._cotangent_labels) if i not in arrived)
-            program = self._without(absent) if absent else self._whole
-            labels = program.reads([f"grad_{self.wrt[i]}" for i in wanted])
-            read = [j for i, j, _ in self.results_read.places if self.parts.saved[i] in labels]
-            again = frozenset(inputs_of(self.graph, [self.live[i] for i in sorted(arrived)]))
-            found = Needed(inputs.union(labels), outputs.union(self.eager.outputs[j] for j in read), again)
-            self._needed[arrived, wanted] = found
+            leading = self.leading(group, wanted)
+            pairs = zip(group.places, cotangents, strict=True)
+            arrived = {place for place, g in pairs if g is not None and place in leading}
+            labels = [self.wrt[i] for i, want in zip(group.wrt, wanted, strict=True) if want]
+            found = self._needed[key] = self._needed_between(group, leading, arrived, labels)
         return found
 
-    def leads(self, place: int, wanted: Collection[int]) -> bool:
-        """Whether the derivatives of a result go on to one of the inputs `wanted` of `wrt`."""
-        ends = self.eager.leading[place]
-        return any(self.wrt[i] in ends for i in wanted)
+    def _needed_between(
+        self, group: Group, leading: frozenset[int], arrived: Collection[int], wanted: Collection[str]
+    ) -> Needed:
+        inputs, outputs = self.eager.saved_between(arrived, wanted)
+        absent = frozenset(label for i, label in enumerate(self._cotangent_labels) if i not in arrived)
+        program = self._without(absent) if absent else self._whole
+        labels = program.reads([f"grad_{label}" for label in wanted])
+        read = [self.eager.outputs[j] for i, j, _ in self.results_read.places if self.parts.saved[i] in labels]
+        needed = group.saved & inputs.union(labels)
+        again = frozenset(inputs_of(self.graph, [self.live[i] for i in sorted(arrived)]))
+        return Needed(leading, needed, group.saved - needed, outputs.union(read), again)
+
+    def leading(self, group: Group, wanted: Sequence[bool]) -> frozenset[int]:
+        """The places of the results of a group from which gradients go on to those of its inputs that are `wanted`, and
+        of those that are results of the same operations."""
+        labels = {self.wrt[i] for i, want in zip(group.wrt, wanted, strict=True) if want}
+        nodes = {self.eager.nodes[i] for i in group.places if not labels.isdisjoint(self.eager.leading[i])}
+        return frozenset(i for i in group.places if self.eager.nodes[i] in nodes)
 
     @property
     def copied(self) -> bool:

@@ -120,43 +120,35 @@ class CompiledNode(TapeNode):
         if self._released:
             raise RuntimeError(SECOND_BACKWARD)
         group, backward = self._group, self._backward
-        arrived = spread(self._on_the_way(cotangents, wanted), group.places, len(backward.live), None)
+        needed = backward.needed_for(group, cotangents, wanted)
+        arrived: list[Any] = [None] * len(backward.live)
+        for place, g in zip(group.places, cotangents, strict=True):
+            if place in needed.leading:
+                arrived[place] = g
         backward.require_types(arrived)
-        asked = spread(wanted, group.wrt, len(backward.wrt), False)
-        needed = backward.needed_between(_places(arrived), _places(asked, False))
         self._look(needed)
         if is_recording():
             watched = [place for i, place in enumerate(group.places) if i in self.tensor_hooks or i in self.retained]
             require_no_watched(needed.outputs.intersection(watched))
+            asked = spread(wanted, group.wrt, len(backward.wrt), False)
             gradients = backward.run_again(self._given_again(needed), arrived, asked)
         else:
             inputs = self._kept()
-            looked_at = {label: inputs[label] for label in group.saved & needed.inputs}
-            kept = {label: each.as_in_eager_mode(self, backward.eager) for label, each in looked_at.items()}
+            kept = {label: inputs[label].as_in_eager_mode(self, backward.eager) for label in needed.inputs}
             # C reads more than what is asked for needs.
-            kept.update({label: inputs[label].unchecked() for label in group.saved.difference(kept)})
+            kept.update({label: inputs[label].unchecked() for label in needed.others})
             saved = backward.results_read.put_into(self._saved, self._outputs)
             gradients = backward.run({**kept, **self._copies}, saved, arrived)
         return [gradients[i] if want else None for i, want in zip(group.wrt, wanted, strict=True)]
 
     def on_the_way(self, wanted: Sequence[bool]) -> Collection[int]:
-        asked = [i for i, want in zip(self._group.wrt, wanted, strict=True) if want]
-        places = self._group.places
-        leading = {self._backward.eager.nodes[place] for place in places if self._backward.leads(place, asked)}
-        return self._of_nodes(leading)
+        leading = self._backward.leading(self._group, wanted)
+        return [i for i, place in enumerate(self._group.places) if place in leading]
 
     def beside(self, outputs: Collection[int]) -> Collection[int]:
-        places = self._group.places
-        return self._of_nodes({self._backward.eager.nodes[places[i]] for i in outputs})
-
-    def _of_nodes(self, nodes: Collection[int]) -> Collection[int]:
-        """The outputs that are results of these nodes of eager mode's tape."""
-        return [i for i, place in enumerate(self._group.places) if self._backward.eager.nodes[place] in nodes]
-
-    def _on_the_way(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
-        """The gradients that have arrived at results from which eager mode would go on to what is wanted."""
-        leading = self.on_the_way(wanted)
-        return [g if i in leading else None for i, g in enumerate(cotangents)]
+        places, nodes = self._group.places, self._backward.eager.nodes
+        same = {nodes[places[i]] for i in outputs}
+        return [i for i, place in enumerate(places) if nodes[place] in same]
 
     def _look(self, needed: Needed) -> None:
         """RuntimeError where somebody has written to what eager mode would look at."""
@@ -174,7 +166,7 @@ class CompiledNode(TapeNode):
     def _given_again(self, needed: Needed) -> dict[str, Tensor]:
         backward = self._backward
         inputs = self._kept()
-        labels, saved_by_tape = self._group.labels & needed.again, self._group.saved & needed.inputs
+        labels, saved_by_tape = self._group.labels & needed.again, needed.inputs
         given = {label: inputs[label].unpack_again(self) for label in backward.reads if label in labels}
         for label, edge in zip([backward.wrt[i] for i in self._group.wrt], self.edges, strict=True):
             if label in given and given[label].gradient_edge() != edge:
@@ -191,11 +183,6 @@ class CompiledNode(TapeNode):
             self._released = True
             self.inputs, self.versions, self._copies, self._saved, self._outputs = (), (), {}, (), {}
             self._watched, self._shown = (), ()
-
-
-def _places(values: Sequence[Any], absent: Any = None) -> frozenset[int]:
-    """Where there is something but for `absent`."""
-    return frozenset(i for i, value in enumerate(values) if value is not absent)
 
 
 def spread(values: Sequence[Any], places: Sequence[int], count: int, otherwise: Any) -> list[Any]:

@@ -11,11 +11,14 @@ from ...compiler.passes.simplify import simplify
 from ...compiler.split import Split
 from ...ops.lazy import lazy
 from ...ops.movement import reshape, reshape_primitive
+from ...tape.nodes import Node as TapeNode
 from ...tape.nodes import PrimitiveNode
 from ...tape.saved import Saved
 from ...tensors.tensor import Tensor
-from ..common.autograd_graph import Ends, graph_behind, history_of, kept_by_tape, reached
+from ..common.autograd_graph import Ends, history_of, kept_by_tape, places_of_bits
 from ..common.classes import is_a
+
+Reached = Mapping[TapeNode, frozenset[str]]  # by node: the labels of the inputs to which it leads
 
 
 class Saving(NamedTuple):
@@ -41,13 +44,15 @@ class EagerTape:
     outputs: tuple[int, ...]  # results, in the order of those that have a history
     outputs_read: frozenset[int]  # those of them whose numbers a rule reads; of others the version is looked at
     composites: bool  # whether one is the value of a composite that only eager mode's form of the derivative reads
-    saving: tuple[Saving, ...] = ()
-    leading: tuple[frozenset[str], ...] = ()  # for each of these results: the labels of the inputs to which it leads
-    nodes: tuple[int, ...] = ()  # for each of these results: the number of the node whose output it is
+    saving: tuple[Saving, ...]
+    leading: tuple[frozenset[str], ...]  # for each of these results: the labels of the inputs to which it leads
+    nodes: tuple[int, ...]  # for each of these results: the number of the node whose output it is
 
     @staticmethod
-    def of(live: Sequence[Tensor], roots: Sequence[Any], ends: Ends) -> EagerTape:
-        """The tape behind results `live` of a recorded call with `roots`, whose gradients go to `ends`."""
+    def of(live: Sequence[Tensor], roots: Sequence[Any], reached: Reached, ends: Ends) -> EagerTape:
+        """The tape behind results `live` of a recorded call with `roots`, whose gradients go to `ends`; `reached` says
+        to which of these the nodes of that tape lead."""
+        nodes: list[Any] = [history_of(tensor) for tensor in live]
         kept = kept_by_tape(live)
         read = {id(tensor.buffer) for tensor in kept_by_tape(live, PrimitiveNode.read_by_rules)}
         of_composites = {id(tensor.buffer) for tensor in kept_by_tape(live, PrimitiveNode.read_by_form)}
@@ -61,9 +66,9 @@ class EagerTape:
             tuple(_results_among(kept, live)),
             frozenset(i for i, tensor in enumerate(live) if id(tensor.buffer) in read),
             any(id(tensor.buffer) in of_composites for tensor in live),
-            _saving(live, roots, ends),
-            tuple(reached([history_of(tensor)], ends) for tensor in live),
-            _numbers([history_of(tensor) for tensor in live]),
+            _saving(live, roots, reached, ends),
+            tuple(reached.get(node, frozenset()) for node in nodes),
+            tuple(nodes.index(node) for node in nodes),
         )
 
     @lazy
@@ -79,50 +84,31 @@ class EagerTape:
         return frozenset().union(*inputs), frozenset().union(*outputs)
 
 
-def _saving(live: Sequence[Tensor], roots: Sequence[Any], ends: Ends) -> tuple[Saving, ...]:
+def _saving(live: Sequence[Tensor], roots: Sequence[Any], reached: Reached, ends: Ends) -> tuple[Saving, ...]:
     """What the nodes behind `live` save, by where they are: nodes behind the same results that lead to the same inputs
-    are looked at together. Nodes only lead to older ones: two walks in that order see each of them twice."""
-    first = [history_of(tensor) for tensor in live]
-    nodes = sorted(graph_behind(first, [end.node for end in ends]), key=lambda node: node.sequence)
-    leads = dict.fromkeys(nodes, 0)  # sets as bits, for graphs of thousands of nodes
-    bit_of = {edge: 1 << i for i, edge in enumerate(ends)}
-    for node in nodes:
+    are looked at together."""
+    results = dict.fromkeys(reached, 0)  # behind which a node is, as bits
+    for i, tensor in enumerate(live):
+        start: Any = history_of(tensor)
+        if start in results:
+            results[start] |= 1 << i
+    kept: dict[tuple[int, frozenset[str]], list[Tensor]] = {}
+    for node in sorted(reached, key=lambda node: node.sequence, reverse=True):  # they only lead to older ones
         for edge in node.edges:
-            leads[node] |= bit_of[edge] if edge in bit_of else leads.get(edge.node, 0)  # type: ignore[arg-type]
-    behind = dict.fromkeys(nodes, 0)
-    for i, start in enumerate(first):
-        if start in behind:
-            behind[start] |= 1 << i
-    for node in reversed(nodes):
-        for edge in node.edges:
-            if edge.node in behind:
-                behind[edge.node] |= behind[node]
-    kept: dict[tuple[int, int], list[Tensor]] = {}
-    for node in nodes:
+            if edge.node in results and edge not in ends:
+                results[edge.node] |= results[node]
         if is_a(node, PrimitiveNode) and node.saves:
             saved = [each.tensor for each in node.all_kept() if is_a(each, Saved)]
-            kept.setdefault((behind[node], leads[node]), []).extend(saved)
-    labels = list(ends.values())
+            kept.setdefault((results[node], reached[node]), []).extend(saved)
     return tuple(
         Saving(
-            frozenset(_bits(results)),
-            frozenset().union(*[labels[i] for i in _bits(reached)]),
+            frozenset(places_of_bits(of)),
+            names,
             frozenset().union(*_inputs_among(tensors, roots)),
             frozenset(_results_among(tensors, live)),
         )
-        for (results, reached), tensors in kept.items()
+        for (of, names), tensors in kept.items()
     )
-
-
-def _numbers(nodes: Sequence[Any]) -> tuple[int, ...]:
-    """A number for each of `nodes`, the same for the same node."""
-    numbers: dict[Any, int] = {}
-    return tuple(numbers.setdefault(node, len(numbers)) for node in nodes)
-
-
-def _bits(number: int) -> list[int]:
-    """The places of the bits that are set."""
-    return [i for i in range(number.bit_length()) if number >> i & 1]
 
 
 def _results_among(kept: Sequence[Tensor], live: Sequence[Tensor]) -> list[int]:

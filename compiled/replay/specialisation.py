@@ -21,7 +21,7 @@ from ...tape.nodes import Edge
 from ...tensors.tensor import Tensor, make
 from ...tracing.watch import changes, counter
 from ...tracing.watched_classes import classes
-from ..common.autograd_graph import depending_by_zero, graph_behind, histories
+from ..common.autograd_graph import depending_by_zero, graph_behind, histories, reached_from
 from ..common.classes import is_a
 from ..common.pytree import at
 from ..common.sharing import sharing
@@ -337,8 +337,9 @@ def _backward_of(recording: Recording, graph: Graph, results: Results, programs:
     for label, leaf in leaves.items():
         edge = _as_tensor(leaf).gradient_edge()
         ends[edge] = ends.get(edge, frozenset()) | {label}
-    tape = EagerTape.of(tensors, recording.recorder.roots, ends)
-    return Backward(graph, live, wrt, programs.backward, tape, orders, depending_by_zero(behind, ends))
+    reached = reached_from(behind, ends)
+    tape = EagerTape.of(tensors, recording.recorder.roots, reached, ends)
+    return Backward(graph, live, wrt, programs.backward, tape, orders, depending_by_zero(reached, ends))
 
 
 def _as_tensor(array: Any) -> Tensor:

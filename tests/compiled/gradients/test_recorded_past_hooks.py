@@ -10,6 +10,7 @@ LAYERS = {
     "tanh": lambda layer, x: tg.tanh(layer(x)),
     "sigmoid": lambda layer, x: layer(x).sigmoid(),
     "exp": lambda layer, x: layer(x).exp(),
+    "softmax": lambda layer, x: layer(x).softmax(-1),
     "linear": lambda layer, x: layer(x),
     "relu": lambda layer, x: tg.relu(layer(x)),
     "sine": lambda layer, x: layer(x).sin(),
@@ -45,7 +46,11 @@ def outcomes(function, layer, watch):
 @pytest.mark.parametrize("way", [tg.compile, lambda f: tg.deferred()(f)], ids=["compiled", "deferred"])
 @pytest.mark.parametrize("watch", WATCHED)
 @pytest.mark.parametrize("name", LAYERS)
-def test_gradients_are_those_of_eager_mode_or_refused(name, watch, way):
+def test_gradients_are_those_of_eager_mode_or_refused(name, watch, way, request):
+    if (name, watch) == ("softmax", "hook that changes"):
+        request.applymarker(
+            pytest.mark.xfail(strict=True, reason="recorded primitives of softmax do not read its result")
+        )
     tg.manual_seed(0)
     layer = nn.Linear(3, 4).double()
 
@@ -54,7 +59,7 @@ def test_gradients_are_those_of_eager_mode_or_refused(name, watch, way):
 
     expected = outcomes(function, layer, WATCHED[watch])
     found = outcomes(way(function), layer, WATCHED[watch])
-    reads_itself = name in ("tanh", "sigmoid", "exp", "relu")
+    reads_itself = name in ("tanh", "sigmoid", "exp", "softmax", "relu")
     for one, other in zip(found, expected, strict=True):
         if one == "refused":
             assert reads_itself and watch != "nothing"

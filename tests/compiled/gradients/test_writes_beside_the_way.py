@@ -94,16 +94,17 @@ def outcomes(graph, written, by, i, creates, compiled):
     return found
 
 
-#: Not: a gradient recorded through what is computed of a detached result, whose node does not hear of `.data`.
-CASES = [
-    case
-    for case in itertools.product(GRAPHS, WRITTEN, BY, range(3), (False, True))
-    if (case[0], case[1], case[4]) != ("behind_a_detach", "data of result 0", True)
-]
+CASES = [*itertools.product(GRAPHS, WRITTEN, BY, range(3), (False, True))]
+#: Known to be wrong: the node of what is computed of a detached result does not hear of that result's `.data`.
+UNHEARD = {("behind_a_detach", "data of result 0", by, i, True) for by, i in (("all", 1), ("all", 2), ("left", 1))}
 
 
 @pytest.mark.parametrize(("graph", "written", "by", "i", "creates"), CASES)
-def test_what_lies_beside_the_way_may_be_written_to(graph, written, by, i, creates):
+def test_what_lies_beside_the_way_may_be_written_to(graph, written, by, i, creates, request):
+    if (graph, written, by, i, creates) in UNHEARD:
+        request.applymarker(
+            pytest.mark.xfail(strict=True, reason="`.data` of a result that another one is detached from")
+        )
     expected = outcomes(graph, written, by, i, creates, compiled=False)
     found = outcomes(graph, written, by, i, creates, compiled=True)
     if creates and written in ("body", "gain", "left", "right"):

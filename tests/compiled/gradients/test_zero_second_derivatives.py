@@ -41,6 +41,17 @@ WAYS = {
 }
 
 
+def assert_alike(found, expected):
+    """Gradients of one pattern of None, or the same error."""
+    if isinstance(expected, str):
+        assert found == expected
+        return
+    for one, other in zip(found, expected, strict=True):
+        assert (one is None) == (other is None)
+        # float64: sums in another order, some roundings of 1e-16 of numbers up to 100.
+        assert one is None or tg.allclose(one, other, rtol=1e-10, atol=1e-12)
+
+
 def penalised(loss_of, model, i, of):
     model.zero_grad()
     x = tg.linspace(-1, 1 + i, 12, dtype=tg.float64).sin().reshape(4, 3).requires_grad_()
@@ -70,13 +81,7 @@ def test_gradients_are_those_of_eager_mode(name, way, of):
         expected = penalised(loss_of, model, i, of)
         tg.manual_seed(i)
         found = whole(wrapped, model, i, of)
-        if isinstance(expected, str):
-            assert found == expected
-            continue
-        for one, other in zip(found, expected, strict=True):
-            assert (one is None) == (other is None)
-            # float64: sums in another order, some roundings of 1e-16 of numbers up to 100.
-            assert one is None or tg.allclose(one, other, rtol=1e-10, atol=1e-12)
+        assert_alike(found, expected)
 
 
 def laplacian(loss_of, model, i, order):
@@ -129,13 +134,7 @@ def test_further_derivatives(network, kink, way, order):
     whole = tg.deferred()(laplacian) if way == "wholly deferred" else laplacian
     for i in range(4):
         expected, found = laplacian(loss_of, parts, i, order), whole(wrapped, parts, i, order)
-        if isinstance(expected, str):
-            assert found == expected
-            continue
-        for one, other in zip(found, expected, strict=True):
-            assert (one is None) == (other is None)
-            # float64: sums in another order, some roundings of 1e-16 of numbers up to 100.
-            assert one is None or tg.allclose(one, other, rtol=1e-10, atol=1e-12)
+        assert_alike(found, expected)
 
 
 def by_gradient(u, du, x):
@@ -184,10 +183,4 @@ def test_gradients_as_results(network, kink, way, loss):
     wrapped = WAYS[way](field)
     for i in range(4):
         expected, found = gradients(field, i), gradients(wrapped, i)
-        if isinstance(expected, str):
-            assert found == expected
-            continue
-        for one, other in zip(found, expected, strict=True):
-            assert (one is None) == (other is None)
-            # float64: sums in another order, some roundings of 1e-16 of numbers up to 100.
-            assert one is None or tg.allclose(one, other, rtol=1e-10, atol=1e-12)
+        assert_alike(found, expected)
